@@ -19,11 +19,30 @@ _ASKS_WHAT_WAS_SAID = re.compile(
     r"|t(?:ell|old) \w+) (?:about|of|on|regarding|concerning) (?P<topic>.+?)[?. ]*",
     re.IGNORECASE,
 )
+_ASKS_FOR_PERSON = re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+# A word with a capital letter, but not the first one.
+_CAPITALISED = re.compile(r"(?<=\w )[^\W\d_a-zà-öø-ÿ]\w")
 # The heading of a mail or quotation whose sender is known.
 _HAS_SENDER = re.compile(r"Quoted:|.+ to ")
 # The most words of a greeting or signature.
 _MAX_GREETING = 3
+
+
+def asks_for_person(question: str) -> bool:
+    """Whether a question asks for a person: "who drives the bus?"."""
+    return _ASKS_FOR_PERSON.search(question) is not None
+
+
+def may_name_person(question: str) -> bool:
+    """Whether a question asks for a person, or has what may be the name of one."""
+    return asks_for_person(question) or _CAPITALISED.search(question) is not None
+
+
+def names_speaker(question: str, speaker: str) -> bool:
+    """Whether a question has one of the names of a speaker."""
+    names = {word for word in _WORD.findall(speaker) if len(word) > 1}
+    return not names.isdisjoint(_WORD.findall(question))
 
 
 def topic_of_sender(question: str, passage: StoredPassage) -> str:
