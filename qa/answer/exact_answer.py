@@ -115,7 +115,10 @@ def exact_answer(
     rank, best_passage, best_extract = quotable[0]
     if best_extract.name:
         return Answer(best_extract.name, (rank,), sentence=best_extract.answer)
-    sentence = _strip_quotation_marks(best_extract.answer, best_passage.text)
+    sentence = best_extract.answer
+    if not best_extract.has_list:
+        sentence = best_passage.text[slice(*skip_stamp(question, best_passage.text, best_extract.answer_span))]
+    sentence = _strip_quotation_marks(sentence, best_passage.text)
     whole = Answer(sentence, (rank,), sentence=sentence)
     reading = readings.get(best_passage.id)
     is_likely = reading is not None and reading.margin >= _LEAST_MARGIN

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -27,13 +28,15 @@ _CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
 _NAMES = rf"{_CAPITAL}[\w.'’-]*(?: (?:(?:van|von|de|der|den|du|la|le|di|al|bin|ter) )?{_CAPITAL}[\w.'’-]*){{0,3}}"
 # "[2025-01-08 19:30] Ida: yes", "8/1/2025, 19:30 - Ida: yes", "19:30 <ida> yes", "19:30  Ida   yes".
 _TURN = re.compile(
-    rf"^[ \t]*(?:(?P<stamp>\[(?:{_DAY},?[ \t])?{_CLOCK}\]|(?:{_DAY},?[ \t])?{_CLOCK}(?:[ \t][-–])?)[ \t]+"
+    rf"^[ \t]*(?:(?:\[(?:{_DAY},?[ \t])?{_CLOCK}\]|(?:{_DAY},?[ \t])?{_CLOCK}(?:[ \t][-–])?)[ \t]+"
     rf"(?:(?P<name>[^\W\d_][^:<>\n]{{0,29}}):[ \t]|<(?P<nick>[^<>\n]{{1,30}})>[ \t]"
     rf"|(?P<padded>{_NAMES})(?:[ ]{{2}}|\t))"
     # Or on a line of its own: "Ida Grün  7:30 PM".
     rf"|(?P<above>{_NAMES})(?:[ ]{{2,9}}|\t|[ ][—–-][ ])(?:{_DAY},?[ \t])?{_CLOCK}[ \t]*\n)",
     re.MULTILINE,
 )
+# Without times: "Ida: yes".
+_PLAIN_TURN = re.compile(rf"^[ \t]*(?P<name>{_NAMES}):[ \t]+(?=\S)", re.MULTILINE)
 # What ends the words of a speaker that are below the name: a line of dashes or a heading of a day.
 _APART = re.compile(r"^(?:[-=_*#]{3,}|\n)", re.MULTILINE)
 _HEADER = re.compile(r"(?:To|Cc|Bcc|Date|Sent|Subject|Reply-To):", re.IGNORECASE)
@@ -98,26 +101,31 @@ class Rewritten(NamedTuple):
     ends: npt.NDArray[np.int32]
 
 
-def turns(text: str, start: int = 0) -> list[Turn]:
-    """Return the turns of a chat with times, in order; none if there is only one with its name in the line."""
+@lru_cache(maxsize=64)  # the reader and rules ask for those of the same passages
+def turns(text: str, start: int = 0) -> tuple[Turn, ...]:
+    """Return the turns of a chat, in order; none if there is only one, or without times, if few lines are turns."""
     found = list(_TURN.finditer(text, start))
+    if not found:
+        found = list(_PLAIN_TURN.finditer(text, start))
+        names = [match["name"] for match in found]
+        lines = sum(1 for _ in _LINE.finditer(text, start))
+        if len(set(names)) == len(names) or len(set(names)) == 1 or 2 * len(names) < lines:
+            return ()
     result = []
-    for match, following in pairwise([*found, None]):
-        if match is None:
-            continue
-        end = len(text) if following is None else following.start()
-        line_end = text.find("\n", match.end())
-        if match["above"]:
-            apart = _APART.search(text, match.end(), end)
+    for match, end in zip(found, [*(it.start() for it in found[1:]), len(text)], strict=False):
+        at = match.end()
+        if match.groupdict().get("above"):
+            apart = _APART.search(text, at, end)
             stop = end if apart is None else apart.start()
         else:
-            stop = end if line_end < 0 else min(end, line_end)
-        words = match.end() + len(text[match.end() : stop]) - len(text[match.end() : stop].lstrip())
+            stop = text.find("\n", at, end)
+            stop = end if stop < 0 else stop
+        words = at + len(text[at:stop]) - len(text[at:stop].lstrip())
         stop = len(text[:stop].rstrip())
         if words < stop:
-            name = match["name"] or match["nick"] or match["padded"] or match["above"]
+            name = next(filter(None, map(match.groupdict().get, ("name", "nick", "padded", "above"))))
             result.append(Turn(name.strip(), (match.start(), stop), (words, stop)))
-    return result if len(result) > 1 else []
+    return tuple(result) if len(result) > 1 else ()
 
 
 def speakers(passage: StoredPassage, document: Sequence[StoredPassage] = ()) -> list[Said]:

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from qa.answer.dated_records import (
     passages_of_record,
     without_record,
 )
-from qa.answer.named_field import NamedField, dated_entry, day_hours, named_field
+from qa.answer.named_field import NamedField, dated_entry, day_hours, named_field, phone_number, reply
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
@@ -33,6 +34,7 @@ from qa.questions.dates import Period
 from qa.questions.log_entries import asks_when
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.lookup import Lookup
+from qa.questions.sender import is_cut_off
 from qa.retrieval.answering import Answerer, Ranking, has_rows
 from qa.retrieval.distinct import (
     RankedPassage,
@@ -253,7 +255,9 @@ class Pipeline:
             return None
         passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
         found = named_field(query.question, passages) or day_hours(query.question, passages[:RERANK_DEPTH])
+        found = found or phone_number(query.question, passages)
         document = passages[0].document
+        found = found or self._reply(query, passages[:RERANK_DEPTH])
         if found is None and asks_when(query.original) and document.passages <= _MAX_PASSAGES:
             whole = () if isinstance(query.documents, Scope) else self.snapshot.passages_of(document.path)
             ids = {passage.id for passage in whole}
@@ -266,6 +270,15 @@ class Pipeline:
             if reading is not None:
                 judge.put(found.passage, reading)
         return found
+
+    def _reply(self, query: Query, passages: Sequence[StoredPassage]) -> NamedField | None:
+        """Return the reply to the same question in a chat."""
+        cut_off = [passage for passage in passages[:READ_DEPTH] if is_cut_off(query.question, passage)]
+        if cut_off and not isinstance(query.documents, Scope) and cut_off[0].document.passages <= _MAX_PASSAGES:
+            whole = self.snapshot.passages_of(cut_off[0].document.path)
+            ids = {passage.id for passage in passages}
+            passages = [*passages, *(it for before, it in pairwise(whole) if before.id in ids and it.id not in ids)]
+        return reply(query.question, passages)
 
     def _find_rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | BlockAnswer | None:
         """Return the rows of a whole table, or the blocks, that answer; None for a scope, which may cut them off."""
