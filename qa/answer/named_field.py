@@ -19,7 +19,7 @@ from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.questions.bands import asked_day, hours_on
-from qa.questions.log_entries import answering_entry
+from qa.questions.log_entries import answering_entry, message_date
 from qa.questions.long_numbers import phone_number_of
 from qa.questions.sender import chat_reply
 from qa.questions.steps import terms
@@ -143,6 +143,16 @@ def dated_entry(question: str, passages: Sequence[StoredPassage]) -> NamedField 
     mark = Highlight((passage.start + start, passage.start + end), text[start:end])
     name = text[slice(*stamp)]
     return NamedField(passage, Extract((mark,), 1.0, (start, end), mark.text, name=name, names_question=is_sure))
+
+
+def written_on(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+    """Return the date of a message by whom a question names that tells what it asks; None if none plainly does."""
+    found = message_date(question, passages)
+    if found is None:
+        return None
+    passage, (start, end), date = found
+    mark = Highlight((passage.start + start, passage.start + end), passage.text[start:end])
+    return NamedField(passage, Extract((mark,), 1.0, (start, end), mark.text, name=date, names_question=True))
 
 
 def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:

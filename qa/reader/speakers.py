@@ -40,6 +40,7 @@ _PLAIN_TURN = re.compile(rf"^[ \t]*(?P<name>{_NAMES}):[ \t]+(?=\S)", re.MULTILIN
 # What ends the words of a speaker that are below the name: a line of dashes or a heading of a day.
 _APART = re.compile(r"^(?:[-=_*#]{3,}|\n)", re.MULTILINE)
 _HEADER = re.compile(r"(?:To|Cc|Bcc|Date|Sent|Subject|Reply-To):", re.IGNORECASE)
+_SENT = re.compile(r"^(?:Date|Sent):[ \t]*(?P<date>\S[^\n]{0,99})", re.MULTILINE)
 _FROM = re.compile(r"^From:[ \t]*(?P<sender>\S[^\n]{0,199})", re.MULTILINE)
 _GREETING = re.compile(
     r"^(?:my )?(?:dear(?:est)?|hi|hello|hey|good (?:morning|afternoon|evening))\b.{0,60}[,!:]?$", re.I
@@ -68,6 +69,8 @@ _I = re.compile(
     r"|(?P<my>[Mm]y)(?![\w'’-])|(?P<me>[Mm]e)(?![\w'’-]))"
 )
 _SHORT = {"m": " is", "ve": " has", "ll": " will", "d": " would", " am": " is", " have": " has"}
+# Characters of a letterhead.
+_LONGEST_HEAD = 500
 # Longer documents are not searched for their authors.
 MOST_PASSAGES = 40
 
@@ -87,10 +90,17 @@ class Turn(NamedTuple):
 
 
 class Said(NamedTuple):
-    """Part of a text, and the name of whose words it is."""
+    """Part of a text, and the name of whose words it is.
+
+    Attributes:
+        span: Its characters.
+        speaker: The name.
+        head: What is written above it or before it, which may have its date: headers, a letterhead, the time in a chat.
+    """
 
     span: Span
     speaker: str
+    head: str = ""
 
 
 class Rewritten(NamedTuple):
@@ -138,16 +148,16 @@ def speakers(passage: StoredPassage, document: Sequence[StoredPassage] = ()) -> 
     text, body = passage.text, passage.body
     if passage.is_mail:
         name = sender_name(passage.heading[-1]) if passage.heading else ""
-        return [Said((body, len(text)), name)] if name else []
+        return [Said((body, len(text)), name, passage.heading[-1])] if name else []
     if chat := turns(text, body):
-        return [Said(turn.words, turn.speaker) for turn in chat]
+        return [Said(turn.words, turn.speaker, text[turn.line[0] : turn.words[0]]) for turn in chat]
     whole = ""
     for part in document:
         whole = whole.ljust(part.start, "\n") + part.text
     start, end = passage.start, passage.start + len(text)
     return [
-        Said((max(span[0], start) - start, min(span[1], end) - start), name)
-        for span, name in _authors(whole)
+        Said((max(span[0], start) - start, min(span[1], end) - start), name, head)
+        for span, name, head in _authors(whole)
         if span[0] < end and start < span[1]
     ]
 
@@ -171,7 +181,7 @@ def says_i(text: str) -> bool:
 
 def with_names(text: str, span: Span, said: Sequence[Said]) -> str:
     """Return part of a text with names instead of "I": "Ida's cousin" for "my cousin"."""
-    within = [Said((max(start, span[0]) - span[0], min(end, span[1]) - span[0]), name) for (start, end), name in said]
+    within = [Said((max(it.span[0], span[0]) - span[0], min(it.span[1], span[1]) - span[0]), it.speaker) for it in said]
     return in_third_person(text[slice(*span)], [it for it in within if it.span[0] < it.span[1]]).text
 
 
@@ -215,7 +225,7 @@ def of_original(reading: Reading, rewritten: Rewritten) -> Reading:
 
 
 def _first_person(text: str, said: Sequence[Said]) -> Iterator[tuple[re.Match[str], str]]:
-    for (start, end), name in said:
+    for (start, end), name, _ in said:
         quoted = [match.span() for match in _QUOTATION.finditer(text, start, end)]
         for match in _I.finditer(text, start, end):
             if not any(first <= match.start() < last for first, last in quoted):
@@ -228,7 +238,8 @@ def _authors(text: str) -> Iterator[Said]:
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     for mark, end in zip(marks, ends, strict=False):
         if name := sender_name(mark["sender"].strip()):
-            yield Said((mark.start(), end), name)
+            sent = _SENT.search(text, mark.start(), min(end, mark.start() + _LONGEST_HEAD))
+            yield Said((mark.start(), end), name, "" if sent is None else sent["date"])
     if not marks:
         yield from _letters(text)
 
@@ -243,6 +254,7 @@ def _letters(text: str) -> Iterator[Said]:
     """Yield the letters of a text, which begin with a greeting and end with a closing or only a name below it."""
     lines = list(_LINE.finditer(text))
     greetings = [number for number, line in enumerate(lines) if _GREETING.match(line[0].strip())]
+    done = 0
     for first, following in pairwise([*greetings, len(lines)]):
         end = len(text) if following == len(lines) else lines[following].start()
         letter = [line[0].strip() for line in lines[first + 1 : following]]
@@ -250,4 +262,6 @@ def _letters(text: str) -> Iterator[Said]:
         signature = letter[closings[-1] + 1 :][:1] if closings else letter[-1:]
         name = _NAME_ALONE.fullmatch(signature[0]) if signature else None
         if name is not None:
-            yield Said((lines[first].start(), end), name["name"])
+            start = lines[first].start()
+            yield Said((start, end), name["name"], text[max(done, start - _LONGEST_HEAD) : start])
+        done = end

@@ -25,7 +25,7 @@ from qa.answer.dated_records import (
     passages_of_record,
     without_record,
 )
-from qa.answer.named_field import NamedField, dated_entry, day_hours, named_field, phone_number, reply
+from qa.answer.named_field import NamedField, dated_entry, day_hours, named_field, phone_number, reply, written_on
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
@@ -35,6 +35,7 @@ from qa.questions.log_entries import asks_when
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.lookup import Lookup
 from qa.questions.sender import is_cut_off
+from qa.reader.speakers import MOST_PASSAGES
 from qa.retrieval.answering import Answerer, Ranking, has_rows
 from qa.retrieval.distinct import (
     RankedPassage,
@@ -256,20 +257,33 @@ class Pipeline:
         passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
         found = named_field(query.question, passages) or day_hours(query.question, passages[:RERANK_DEPTH])
         found = found or phone_number(query.question, passages)
-        document = passages[0].document
         found = found or self._reply(query, passages[:RERANK_DEPTH])
-        if found is None and asks_when(query.original) and document.passages <= _MAX_PASSAGES:
-            whole = () if isinstance(query.documents, Scope) else self.snapshot.passages_of(document.path)
-            ids = {passage.id for passage in whole}
-            found = dated_entry(query.question, [*whole, *(it for it in passages if it.id not in ids)])
-            # An entry without some words of the question may be about something else.
-            if found is not None and not found.extract.names_question and found.passage.id != passages[0].id:
-                found = None
+        if found is None and asks_when(query.original):
+            found = self._dated(query, passages)
         if found is not None and judge.reading_of(found.passage) is None:
             (reading,) = judge.read([found.passage])
             if reading is not None:
                 judge.put(found.passage, reading)
         return found
+
+    def _dated(self, query: Query, passages: Sequence[StoredPassage]) -> NamedField | None:
+        """Return the message, or the entry of a log or diary, that answers when something was, with its date."""
+        document = passages[0].document
+        is_scope = isinstance(query.documents, Scope)
+        paths = {it.document.path for it in passages[:READ_DEPTH] if not it.is_mail and not is_scope}
+        short = {
+            path for it in passages if (path := it.document.path) in paths and it.document.passages <= MOST_PASSAGES
+        }
+        parts = [it for path in sorted(short) for it in self.snapshot.passages_of(path)]
+        written = written_on(query.question, [*parts, *(it for it in passages if it.document.path not in short)])
+        if written is not None or document.passages > _MAX_PASSAGES:
+            return written
+        whole = () if is_scope else self.snapshot.passages_of(document.path)
+        ids = {passage.id for passage in whole}
+        found = dated_entry(query.question, [*whole, *(it for it in passages if it.id not in ids)])
+        # An entry without some words of the question may be about something else.
+        is_sure = found is None or found.extract.names_question or found.passage.id == passages[0].id
+        return found if is_sure else None
 
     def _reply(self, query: Query, passages: Sequence[StoredPassage]) -> NamedField | None:
         """Return the reply to the same question in a chat."""
