@@ -61,13 +61,15 @@ _WRITE = terms(
 ) | {""}
 # Words by which a sentence has a time of its own, other than that of the message.
 _OTHER_TIME = re.compile(
-    r"\b(?:yesterday|tomorrow|tonight|ago|last|next|will|going to|shall|would|might"
+    r"\b(?:yesterday|tomorrow|tonight|ago|last|next|will|going to|shall|would|might|when|after|since|before|easter"
+    r"|christmas|new year|(?:in|this|that) (?:the )?(?:spring|summer|autumn|fall|winter|week|month|year)"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
     r"|['’](?:ll|d)\b|\?",
     re.IGNORECASE,
 )
 _NEGATED = re.compile(r"\b[^\W\d_]{2,6}n['’]t\b")
 _WORD = re.compile(r"\w+")
+_PERFECT = re.compile(r"\bI(?:['’]ve| have)\b(?! to\b)")
 _DAY_LINE = re.compile(rf"^[ \t]*[-–—=*#_ ]{{0,9}}(?P<date>{_DATE})[-–—=*#_ ]{{0,9}}$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n]{1,400}(?:[.!?]|(?=\n|\Z))(?:\n(?=[a-z])[^.!?\n]{1,400}[.!?]?)?")
 
@@ -220,7 +222,8 @@ def _telling(topic: set[str], said: Said, passage: StoredPassage) -> Span | None
         return None
     start = span[0] + len(text[slice(*span)]) - len(text[slice(*span)].lstrip())
     sentence = text[start : span[1]]
-    has_time = _OTHER_TIME.search(sentence) or _OTHER_DATE.search(sentence)
+    # "I have lost it" is never told with the time at which it was.
+    has_time = not _PERFECT.search(sentence) and (_OTHER_TIME.search(sentence) or _OTHER_DATE.search(sentence))
     return None if has_time and not is_told else (start, span[1])
 
 

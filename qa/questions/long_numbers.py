@@ -164,7 +164,7 @@ def _is_after(name: set[str], before: str) -> bool:
     """Whether a line up to a number ends in a name, or in one and what it is: "Ann Lee, tel."."""
     between = _BETWEEN.search(before)
     words = re.findall(r"[\w'’-]+", before[: between.start()] if between else before)[-len(name) - 1 :]
-    return bool(words) and name <= terms(" ".join(words)) and bool(terms(words[-1]) & name)
+    return bool(words) and name <= terms(" ".join(words)) and (bool(terms(words[-1]) & name) or words[-1][0].isupper())
 
 
 def _is_period(number: str) -> bool:

@@ -15,7 +15,7 @@ from corpus import SIGN_OFF
 from index import STOP_WORDS, StoredPassage
 from qa.questions.steps import terms
 from qa.questions.values import MONTH, NUMBER_WORDS, Span
-from qa.reader.speakers import Turn, turns
+from qa.reader.speakers import Said, Turn, turns
 
 _ASKS_WHAT_WAS_SAID = re.compile(
     r"what (?:did|does|do|has|have) (?P<name>[\w.'’ -]{1,40}?) (?:sa(?:y|id)|wr(?:ite|ote|itten)|th(?:ink|ought)"
@@ -89,7 +89,11 @@ _NO_REPLY = re.compile(
 )
 _PROPOSES = re.compile(r"\W*(?:or )?[\w'’-]+(?: [\w'’-]+)?\?\W*")
 _QUESTION = re.compile(r"[^.!?\n]{0,200}\?")
-_SENTENCE = re.compile(r"[^.!?\n]{1,400}[.!?\n]?")
+_SENTENCE = re.compile(r"[^.!?\n]{1,400}(?:\n(?=[a-z])[^.!?\n]{1,400})?[.!?\n]?")
+_ASKS_OTHER = re.compile(
+    r"\bI(?:['’](?:ve|d|ll)| have| had| will)? (?P<verb>asked?|told|want(?:ed)?|got|need(?:ed)?|expect(?:ed)?|let"
+    r"|persuaded|begged|invited|paid) (?:[^\W\d_a-zà-öø-ÿ]|you\b|him\b|her\b|them\b|the\b|my\b)[^.!?]{0,60}\bto\b"
+)
 _NAME = re.compile(r"(?<=[a-z,] )[^\W\d_a-zà-öø-ÿ][\w’'-]+")
 # Most words of a reply, and how many further turns it may be after the question, for a thing or reason and for others.
 _MOST_WORDS = 12
@@ -141,10 +145,25 @@ def may_name_person(question: str) -> bool:
     return asks_for_person(question) or _CAPITALISED.search(question) is not None
 
 
-def names_speaker(question: str, speaker: str) -> bool:
-    """Whether a question has one of the names of a speaker."""
-    names = {word for word in _WORD.findall(speaker) if len(word) > 1}
-    return not names.isdisjoint(_WORD.findall(question))
+def said_of_topic(question: str, text: str, said: Sequence[Said]) -> list[Said]:
+    """Return the sentences with a term of a question, if it asks for a person or has a name of who says them.
+
+    Of "I asked Ann to call", only the asking is the speaker's.
+    """
+    topic, words, asks = terms(question), set(_WORD.findall(question)), asks_for_person(question)
+    sentences = [
+        Said(sentence.span(), it.speaker, it.head)
+        for it in said
+        if asks or any(len(word) > 1 for word in words.intersection(_WORD.findall(it.speaker)))
+        for sentence in _SENTENCE.finditer(text, *it.span)
+    ]
+    own = [it for it in sentences if not topic.isdisjoint(terms(text[slice(*it.span)]))]
+    others = [_ASKS_OTHER.search(text, *it.span) for it in own]
+    return [
+        it
+        for it, other in zip(own, others, strict=True)
+        if other is None or terms(text[it.span[0] : other.end("verb")]) & topic
+    ]
 
 
 def chat_reply(question: str, passages: Sequence[StoredPassage]) -> Reply | None:
@@ -247,7 +266,7 @@ def _person(words: str, speaker: str, names: set[str]) -> str:
     if _IS_ME.fullmatch(words) or _IS_YES.fullmatch(words):
         return speaker
     plain = words.rstrip(".!… ")
-    first, *further = plain.split() or [""]
+    first, *further = plain.replace(",", " ").split() or [""]
     is_known = plain in names or first in names or any(first == name.partition(" ")[0] for name in names)
     return plain if is_known and len(further) <= _MOST_FURTHER else ""
 

@@ -68,6 +68,8 @@ _I = re.compile(
     r"(?<![\w.'’(-])(?:(?P<i>I|i(?=['’\s]))(?:['’](?P<short>m|ve|ll|d)|(?P<verb>[ \n](?:am|have)))?(?![\w'’])(?!\.\w)"
     r"|(?P<my>[Mm]y)(?![\w'’-])|(?P<me>[Mm]e)(?![\w'’-]))"
 )
+# The speaker is not who does it: "Ann, I think".
+_ASIDE = re.compile(r"I (?:think|guess|suppose|reckon|believe|mean)[ \t]*(?=[,.!?;)\n]|\Z)")
 _SHORT = {"m": " is", "ve": " has", "ll": " will", "d": " would", " am": " is", " have": " has"}
 # Characters of a letterhead.
 _LONGEST_HEAD = 500
@@ -181,8 +183,10 @@ def says_i(text: str) -> bool:
 
 def with_names(text: str, span: Span, said: Sequence[Said]) -> str:
     """Return part of a text with names instead of "I": "Ida's cousin" for "my cousin"."""
-    within = [Said((max(it.span[0], span[0]) - span[0], min(it.span[1], span[1]) - span[0]), it.speaker) for it in said]
-    return in_third_person(text[slice(*span)], [it for it in within if it.span[0] < it.span[1]]).text
+    start, end = span
+    whole = in_third_person(text, [it for it in said if it.span[0] < end and start < it.span[1]])
+    kept = np.flatnonzero((whole.starts >= start) & (whole.ends <= end))
+    return whole.text[kept[0] : kept[-1] + 1] if kept.size else text[start:end]
 
 
 def in_third_person(text: str, said: Sequence[Said]) -> Rewritten:
@@ -228,7 +232,9 @@ def _first_person(text: str, said: Sequence[Said]) -> Iterator[tuple[re.Match[st
     for (start, end), name, _ in said:
         quoted = [match.span() for match in _QUOTATION.finditer(text, start, end)]
         for match in _I.finditer(text, start, end):
-            if not any(first <= match.start() < last for first, last in quoted):
+            # Nor in "he told me".
+            is_aside = _ASIDE.match(text, match.start()) or (match["me"] and text[start : match.start()].strip())
+            if not is_aside and not any(first <= match.start() < last for first, last in quoted):
                 yield match, name
 
 

@@ -14,7 +14,7 @@ from qa.answer import confidence
 from qa.answer.results import Mode
 from qa.questions.bands import write_as_bands
 from qa.questions.dates import dates_in, names_month, spell_out_dates, write_dates_as_in
-from qa.questions.sender import asks_for_person, may_name_person, names_speaker, topic_of_sender
+from qa.questions.sender import may_name_person, said_of_topic, topic_of_sender
 from qa.reader.preceding import LARGEST_GAP, with_preceding
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
@@ -175,8 +175,7 @@ class PassageJudge:
             if may_name_person(question) and says_i(passage.text):
                 is_short = not passage.is_mail and document.passages <= MOST_PASSAGES
                 said = speakers(passage, self.snapshot.passages_of(document.path) if is_short else ())
-            asks = asks_for_person(question)
-            self.said[passage.id] = [it for it in said if asks or names_speaker(question, it.speaker)]
+            self.said[passage.id] = said_of_topic(question, passage.text, said)
         return self.said[passage.id]
 
     def _reader_context(self, passage: StoredPassage) -> str:
