@@ -36,7 +36,9 @@ _TURN = re.compile(
     re.MULTILINE,
 )
 # Without times: "Ida: yes".
-_PLAIN_TURN = re.compile(rf"^[ \t]*(?P<name>{_NAMES}):[ \t]+(?=\S)", re.MULTILINE)
+_PLAIN_TURN = re.compile(
+    rf"^[ \t]*(?!(?:From|To|Cc|Bcc|Date|Sent|Subject|Reply-To):)(?P<name>{_NAMES}):[ \t]+(?=\S)", re.MULTILINE
+)
 # What ends the words of a speaker that are below the name: a line of dashes or a heading of a day.
 _APART = re.compile(r"^(?:[-=_*#]{3,}|\n)", re.MULTILINE)
 _HEADER = re.compile(r"(?:To|Cc|Bcc|Date|Sent|Subject|Reply-To):", re.IGNORECASE)
@@ -68,6 +70,7 @@ _I = re.compile(
     r"(?<![\w.'’(-])(?:(?P<i>I|i(?=['’\s]))(?:['’](?P<short>m|ve|ll|d)|(?P<verb>[ \n](?:am|have)))?(?![\w'’])(?!\.\w)"
     r"|(?P<my>[Mm]y)(?![\w'’-])|(?P<me>[Mm]e)(?![\w'’-]))"
 )
+_NAME_END = re.compile(r"[ \t]{2,}|:[ \t]|\n")
 # The speaker is not who does it: "Ann, I think".
 _ASIDE = re.compile(r"I (?:think|guess|suppose|reckon|believe|mean)[ \t]*(?=[,.!?;)\n]|\Z)")
 _SHORT = {"m": " is", "ve": " has", "ll": " will", "d": " would", " am": " is", " have": " has"}
@@ -186,7 +189,10 @@ def with_names(text: str, span: Span, said: Sequence[Said]) -> str:
     start, end = span
     whole = in_third_person(text, [it for it in said if it.span[0] < end and start < it.span[1]])
     kept = np.flatnonzero((whole.starts >= start) & (whole.ends <= end))
-    return whole.text[kept[0] : kept[-1] + 1] if kept.size else text[start:end]
+    new = whole.text[kept[0] : kept[-1] + 1] if kept.size else text[start:end]
+    # "Ida   I" in a chat.
+    parts = {part.strip() for part in _NAME_END.split(new)}
+    return next((it.speaker for it in said if parts == {it.speaker}), new)
 
 
 def in_third_person(text: str, said: Sequence[Said]) -> Rewritten:
