@@ -134,9 +134,12 @@ def _numbers_of(question: str, name: set[str], passage: StoredPassage) -> Iterat
         with_label = [it for it in numbers if any(label.search(_label(line, it)) for label in labelled)]
         numbers = with_label or numbers
         if len(numbers) > 1:
-            numbers = [it for it in numbers if _is_after(name, line[: it.start()])]
+            plain = (it for it in numbers if not any(label.search(_label(line, it)) for label in _LABELS.values()))
+            numbers = [it for it in plain if _is_after(name, line[: it.start()])]
         if len(numbers) == 1 and _is_theirs(name, line, numbers[0].span()):
-            yield start + numbers[0].start(), start + numbers[0].end()
+            first, last = numbers[0].span()
+            is_open = line[:first].endswith("+") or (line[:first].endswith("(") and ")" in numbers[0][0])
+            yield start + first - is_open, start + last
 
 
 def _is_theirs(name: set[str], line: str, number: Span) -> bool:
