@@ -166,7 +166,9 @@ def _label(line: str, number: re.Match[str]) -> str:
 def _is_after(name: set[str], before: str) -> bool:
     """Whether a line up to a number ends in a name, or in one and what it is: "Ann Lee, tel."."""
     between = _BETWEEN.search(before)
-    words = re.findall(r"[\w'’-]+", before[: between.start()] if between else before)[-len(name) - 1 :]
+    # "Ann + Bo" is not one name.
+    last = re.split(r"[+&/]", before[: between.start()] if between else before)[-1]
+    words = re.findall(r"[\w'’-]+", last)[-len(name) - 1 :]
     return bool(words) and name <= terms(" ".join(words)) and (bool(terms(words[-1]) & name) or words[-1][0].isupper())
 
 

@@ -149,6 +149,7 @@ def test_the_line_with_the_number_answers_whose_it_is(tmp_path: Path) -> None:
         ("number of the plumber", "Lee, Ann     -    07700 900 155   plumber", "07700 900 155"),
         ("Ann's mobile number", "Ann Lee     home 01632 960 155   mobile 07700 900 155", "07700 900 155"),
         ("Ann's number", "Lee, Ann    07700 900 155   the old one was 07700 900 110", "07700 900 155"),
+        ("Ann's mobile?", "Ann + Bo    01632 960 111   Ann 07700 900 155   Bo 07700 900 156", "07700 900 155"),
         ("Ann's number", "Ann Lee: +44 7700 900 155", "+44 7700 900 155"),
         ("Ann's number", "Ann Lee: (01632) 960 155", "(01632) 960 155"),
         ("how do I reach Ann Lee?", "Ask Ann Lee (07700 900 155) for the key.", "07700 900 155"),
