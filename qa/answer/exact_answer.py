@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from index import STOP_WORDS, StoredPassage
@@ -26,6 +27,7 @@ from qa.questions.values import (
     years_in,
 )
 from qa.reader.reading import Reading
+from qa.reader.speakers import Said, with_names
 
 # Questions that a few words can answer, unless they also match `_ASKS_FOR_MORE`; all others get a sentence.
 _ASKS_FOR_WORDS = re.compile(
@@ -95,6 +97,7 @@ def exact_answer(
     passages: Sequence[StoredPassage],
     extracts: Mapping[int, Extract],
     readings: Mapping[int, Reading],
+    said: Mapping[int, Sequence[Said]] = MappingProxyType({}),
 ) -> Answer | None:
     """Answer a question from the passages that are shown; None if there is nothing to quote.
 
@@ -104,6 +107,7 @@ def exact_answer(
         extracts: Their answering sentences, by row number.
         readings: The reader's results, by row number. Without one for the first passage, or if that has no likely
             answer, the answer is a sentence.
+        said: Whose words the parts of passages are, by row number, if the question asks for a person.
     """
     extracted = ((rank, passage, extracts.get(passage.id)) for rank, passage in enumerate(passages, start=1))
     quotable = [(rank, passage, extract) for rank, passage, extract in extracted if extract and extract.highlights]
@@ -112,7 +116,10 @@ def exact_answer(
     rank, best_passage, best_extract = quotable[0]
     if best_extract.name:
         return Answer(best_extract.name, (rank,), sentence=best_extract.answer)
-    sentence = _strip_quotation_marks(best_extract.answer, best_passage.text)
+    sentence = best_extract.answer
+    if not best_extract.has_list:
+        sentence = best_passage.text[slice(*skip_stamp(question, best_passage.text, best_extract.answer_span))]
+    sentence = _strip_quotation_marks(sentence, best_passage.text)
     whole = Answer(sentence, (rank,), sentence=sentence)
     reading = readings.get(best_passage.id)
     is_likely = reading is not None and reading.margin >= _LEAST_MARGIN
@@ -121,7 +128,7 @@ def exact_answer(
     if not is_likely or best_extract.has_list or not (wants_words or wants_measure):
         return whole
     answer, *others = (
-        _passage_answer(question, rank, passage, extract, readings[passage.id])
+        _passage_answer(question, rank, passage, extract, readings[passage.id], said=said.get(passage.id, ()))
         for rank, passage, extract in quotable
         if passage.id in readings
     )
@@ -212,7 +219,7 @@ def _years(answer: _PassageAnswer) -> set[str]:
 
 
 def _passage_answer(
-    question: str, rank: int, passage: StoredPassage, extracted: Extract, reading: Reading
+    question: str, rank: int, passage: StoredPassage, extracted: Extract, reading: Reading, *, said: Sequence[Said]
 ) -> _PassageAnswer:
     """Return a passage's answer: the likeliest words of its best sentence, extended to whole values and names."""
     text, sentence = passage.text, extracted.answer_span
@@ -227,7 +234,7 @@ def _passage_answer(
     words = _strip_unpaired_mark(text, _extend_to_code(text, words, within), within)
     words = _include_mark_beside(text, words, within)
     start, end = _balance_brackets(text, words, within)
-    answer = text[start:end]
+    answer = with_names(text, (start, end), said)
     if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
         answer = _strip_quotation_marks(answer, text)
     return _PassageAnswer(rank, answer, _strip_quotation_marks(text[slice(*sentence)], text), reading, passage)

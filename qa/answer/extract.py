@@ -35,6 +35,7 @@ from qa.questions.steps import (
 )
 from qa.questions.values import Span, asks_for_several
 from qa.reader.code_blocks import CodeBlock, code_blocks, without_fences
+from qa.reader.speakers import turns
 
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
@@ -306,8 +307,11 @@ def only_asks(question: str, text: str, span: Span) -> bool:
 def skip_stamp(question: str, text: str, sentence: Span) -> Span:
     """Return a sentence without the time and the sender of a chat message, unless the question may be for them."""
     message = _MESSAGE.match(text, *sentence)
-    if message is None or _ASKS_WHEN_IT_WAS.search(question):
+    if _ASKS_WHEN_IT_WAS.search(question):
         return sentence
+    if message is None:
+        words = next((turn.words[0] for turn in turns(text) if turn.line[0] == sentence[0]), sentence[0])
+        return sentence if _ASKS_FOR_NAME.search(question) or words >= sentence[1] else (words, sentence[1])
     return message.start("sender") if _ASKS_FOR_NAME.search(question) else message.end(), sentence[1]
 
 

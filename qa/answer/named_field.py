@@ -14,12 +14,15 @@ from typing import NamedTuple
 from corpus import path_words
 from corpus.formats import RECORDS, format_of
 from index import StoredPassage
+from qa.answer.candidate_spans import LONGEST_SPAN
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.questions.bands import asked_day, hours_on
 from qa.questions.dates import Period
-from qa.questions.log_entries import answering_entry, asks_when
+from qa.questions.log_entries import answering_entry, asks_when, message_date
+from qa.questions.long_numbers import phone_number_of
+from qa.questions.sender import chat_reply
 from qa.questions.steps import terms
 from qa.questions.values import MONTH, Span
 from qa.reader.tables import tables
@@ -179,6 +182,16 @@ def doer_of(question: str, text: str) -> Span | None:
     return doers[0].span("brackets" if doers[0]["brackets"] else "by") if len(doers) == 1 else None
 
 
+def written_on(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+    """Return the date of a message by whom a question names that tells what it asks; None if none plainly does."""
+    found = message_date(question, passages)
+    if found is None:
+        return None
+    passage, (start, end), date = found
+    mark = Highlight((passage.start + start, passage.start + end), passage.text[start:end])
+    return NamedField(passage, Extract((mark,), 1.0, (start, end), mark.text, name=date, names_question=True))
+
+
 def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
     """Return the hours on the weekday that a question names, or else those of other days."""
     day = asked_day(question)
@@ -194,6 +207,32 @@ def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | 
     name = text[slice(*answer)] if answer else ""
     extracted = Extract((mark,), 1.0, line, mark.text, name=name, names_question=answer is not None)
     return NamedField(passage, extracted, is_of_other_day=answer is None)
+
+
+def phone_number(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+    """Return the telephone number of whom a question names, in a line of an address list; None if it is not plain."""
+    found = phone_number_of(question, passages)
+    if found is None:
+        return None
+    passage, (first, last) = found
+    start, end = passage.text.rfind("\n", 0, first) + 1, passage.text.find("\n", last)
+    line = max(start, passage.body), len(passage.text[: end if end >= 0 else None].rstrip())
+    mark = Highlight((passage.start + line[0], passage.start + line[1]), passage.text[slice(*line)])
+    name = passage.text[first:last]
+    return NamedField(passage, Extract((mark,), 1.0, line, mark.text, name=name, names_question=True))
+
+
+def reply(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+    """Return the reply to the same question in a chat, with that; None if none plainly is one."""
+    found = chat_reply(question, passages)
+    if found is None:
+        return None
+    passage, asked, turn, name = found
+    start, end = (turn if asked is None else asked).line[0], turn.line[1]
+    if end - start > LONGEST_SPAN:
+        start = turn.line[0]
+    mark = Highlight((passage.start + start, passage.start + end), passage.text[start:end])
+    return NamedField(passage, Extract((mark,), 1.0, turn.words, mark.text, name=name, names_question=True))
 
 
 def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:

@@ -1,16 +1,20 @@
 """Telephone, account, parcel and other numbers of seven digits or more: 02079460958, or in groups "020 7946 0958".
 
-Those of a question are found in the collection however they are grouped there.
+Those of a question are found in the collection however they are grouped there. If it asks for somebody's telephone
+number, the line of an address list with that name has it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from index import Index, word_terms
+from index import Index, StoredPassage, word_terms
 from qa.questions.dates import dates_in
 from qa.questions.lookup import QUOTED
+from qa.questions.steps import terms
+from qa.questions.values import Span
 
 # What may be between the groups of a number.
 _MARKS = "[ ./()\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}‐‑–-]"
@@ -37,6 +41,42 @@ _MAX_NUMBERS = 5
 _MAX_WORDS = 20
 # Digits of the shortest telephone number without the country's code.
 _LOCAL_DIGITS = 7
+
+# Questions for a telephone number, and others with such words.
+_LABELS = {
+    "mobile": re.compile(r"\b(?:mobile|mob|cell)\b", re.IGNORECASE),
+    "home": re.compile(r"\b(?:home|landline)\b", re.IGNORECASE),
+    "work": re.compile(r"\b(?:work|office|surgery)\b", re.IGNORECASE),
+}
+_ASKS_FOR_PHONE = re.compile(
+    r"\b(?:(?:tele)?phone|mobile|cell|landline|number|tel)\b"
+    r"|\bhow (?:do|can|could) (?:i|we|you|one) (?:reach|call|ring)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_OTHER = re.compile(
+    r"\b(?:who|whom|whose|when|where|why|how (?:many|much|long|old|often)|(?:total|average) number"
+    r"|(?:phone|mobile) (?:bill|contract|company|model|case|charger))\b",
+    re.IGNORECASE,
+)
+_OF_PHONE = terms(
+    "what which phone telephone mobile cell landline number tel call ring reach contact new current home work office"
+    " give get find need please have tell show"
+) | {""}
+_PHONE = re.compile(r"[+(]?[\d][\d ./()\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}‐‑–-]*\d")
+_MOST_DIGITS = 15
+# What may be between a name and its number, and words before another number, or before one that no longer counts.
+_BETWEEN = re.compile(
+    r"[\s,:;()|=–-]*(?:(?:on )?(?:tel|tele|phone|telephone|mobile|mob|cell|home|work|office)\b[.: ]*)?\Z"
+)
+_OTHER_NUMBER = re.compile(
+    r"\b(?:account|acct|iban|card|policy|member\w*|ref\w*|order|invoice|customer|id|fax|licen[cs]e|serial|plate)\b"
+    r"[^,;|]{0,15}\Z",
+    re.IGNORECASE,
+)
+_FORMER = re.compile(r"\b(?:old|former|formerly|previous(?:ly)?|was)\b[^,;|]{0,15}\Z", re.IGNORECASE)
+_ALIGNED = re.compile(r"\S(?: {2,}|\t)\S")
+_CELL = re.compile(r",|  |\t|:| [–-] ")
+_LONGEST_LINE = 300
 
 
 class NumberedQuestion(NamedTuple):
@@ -70,6 +110,66 @@ def plain_numbers(text: str) -> set[str]:
 def owned_numbers(question: str) -> set[str]:
     """Return the numbers of which a question asks whose they are, without marks: "who has 020 7946 0958?"."""
     return plain_numbers(question) if _ASKS_FOR_OWNER.match(question) else set()
+
+
+def phone_number_of(question: str, passages: Sequence[StoredPassage]) -> tuple[StoredPassage, Span] | None:
+    """Return the telephone number that a question asks for, in a line with the name; None if there are several."""
+    if not _ASKS_FOR_PHONE.search(question) or _ASKS_FOR_OTHER.search(question):
+        return None
+    name = terms(question) - _OF_PHONE
+    found = [(passage, span) for passage in passages if name for span in _numbers_of(question, name, passage)]
+    numbers = {without_marks(passage.text[slice(*span)]).lstrip("(") for passage, span in found}
+    return found[0] if len(numbers) == 1 else None
+
+
+def _numbers_of(question: str, name: set[str], passage: StoredPassage) -> Iterator[Span]:
+    """Yield the telephone numbers in lines of a passage that have all terms of a name."""
+    at = passage.body
+    for line in passage.text[passage.body :].split("\n"):
+        start, at = at, at + len(line) + 1
+        if len(line) > _LONGEST_LINE or sum(map(str.isdigit, line)) < _LEAST or not name <= terms(line):
+            continue
+        numbers = [it for it in long_numbers(line) if _is_phone(line, it)]
+        labelled = [label for label in _LABELS.values() if label.search(question)]
+        with_label = [it for it in numbers if any(label.search(_label(line, it)) for label in labelled)]
+        numbers = with_label or numbers
+        if len(numbers) > 1:
+            plain = (it for it in numbers if not any(label.search(_label(line, it)) for label in _LABELS.values()))
+            numbers = [it for it in plain if _is_after(name, line[: it.start()])]
+        if len(numbers) == 1 and _is_theirs(name, line, numbers[0].span()):
+            first, last = numbers[0].span()
+            is_open = line[:first].endswith("+") or (line[:first].endswith("(") and ")" in numbers[0][0])
+            yield start + first - is_open, start + last
+
+
+def _is_theirs(name: set[str], line: str, number: Span) -> bool:
+    """Whether a number is that of a name in its line: right after it, or in a list, but not in prose."""
+    before, after = line[: number[0]], line[number[1] :]
+    if _is_after(name, before):
+        return True
+    is_list = bool(_ALIGNED.search(line)) or "|" in line or not name.isdisjoint(terms(_CELL.split(line, maxsplit=1)[0]))
+    is_whole = name <= terms(before) or not any(map(str.isdigit, after))
+    return is_list and is_whole and line.rstrip()[-1] not in ".!?"
+
+
+def _is_phone(line: str, number: re.Match[str]) -> bool:
+    before = line[: number.start()]
+    is_other = _OTHER_NUMBER.search(before) or _FORMER.search(before)
+    return not is_other and _PHONE.fullmatch(number[0]) is not None and sum(map(str.isdigit, number[0])) <= _MOST_DIGITS
+
+
+def _label(line: str, number: re.Match[str]) -> str:
+    """Return the words right before a number."""
+    return re.split(r"\d| {3,}|[,;|]", line[: number.start()].rstrip(" :.,"))[-1]
+
+
+def _is_after(name: set[str], before: str) -> bool:
+    """Whether a line up to a number ends in a name, or in one and what it is: "Ann Lee, tel."."""
+    between = _BETWEEN.search(before)
+    # "Ann + Bo" is not one name.
+    last = re.split(r"[+&/]", before[: between.start()] if between else before)[-1]
+    words = re.findall(r"[\w'’-]+", last)[-len(name) - 1 :]
+    return bool(words) and name <= terms(" ".join(words)) and (bool(terms(words[-1]) & name) or words[-1][0].isupper())
 
 
 def _is_period(number: str) -> bool:

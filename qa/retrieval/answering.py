@@ -30,7 +30,7 @@ from qa.answer.which_documents import highlight_title, titles_answer
 from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
-from qa.questions.sender import covers_topic_of_sender, is_by_other_sender
+from qa.questions.sender import asks_for_person, covers_topic_of_sender, is_by_other_sender
 from qa.questions.sibling import names_sibling, namesake_of_variant
 from qa.questions.steps import (
     asks_how_to,
@@ -127,7 +127,9 @@ class Answerer:
     def _exact_answer(self, passages: Sequence[StoredPassage], extracts: Mapping[int, Extract]) -> Answer | None:
         judgements = self.ranking.judgements
         readings = {row_id: judged.reading for row_id, judged in judgements.items() if judged.reading is not None}
-        return exact_answer(self.query.text, passages, extracts, readings)
+        judge, question = self.ranking.judge, self.query.text
+        said = {} if judge is None or not asks_for_person(question) else judge.said
+        return exact_answer(question, passages, extracts, readings, said)
 
     def probability(self, extracts: Mapping[int, Extract]) -> tuple[float, confidence.Features | None]:
         """Return the probability that the best passage answers, and its features; None if there are none."""

@@ -14,10 +14,11 @@ from qa.answer import confidence
 from qa.answer.results import Mode
 from qa.questions.bands import write_as_bands
 from qa.questions.dates import dates_in, names_month, spell_out_dates, write_dates_as_in
-from qa.questions.sender import topic_of_sender
+from qa.questions.sender import may_name_person, said_of_topic, topic_of_sender
 from qa.reader.preceding import LARGEST_GAP, with_preceding
 from qa.reader.reader import Reader
 from qa.reader.reading import Reading
+from qa.reader.speakers import MOST_PASSAGES, Said, in_third_person, of_original, says_i, speakers
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.late_interaction import TokenMatch, match_tokens
 from qa.retrieval.query import Query, QueryTokens
@@ -64,6 +65,7 @@ class PassageJudge:
         names: The question's names for the documents of passages, by row number, as late interaction is given them:
             see `_find_names`.
         titles: The same, as the reader is given them.
+        said: Whose words the parts of passages are, if that matters to the question, by row number.
     """
 
     snapshot: Index
@@ -74,6 +76,7 @@ class PassageJudge:
     judgements: dict[int, Judgement] = field(default_factory=dict)
     names: dict[int, tuple[str, ...]] = field(default_factory=dict)
     titles: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    said: dict[int, list[Said]] = field(default_factory=dict)
 
     def reranked(self, ranked: list[RankedPassage]) -> list[RankedPassage]:
         """Re-rank a ranking by its first ten, and by ten more if these seem not to answer."""
@@ -138,15 +141,20 @@ class PassageJudge:
                 passage.text[passage.body :] for passage in passages if not is_code(passage.document.path, passage.text)
             ):
                 before = {} if alone else self._preceding(passages)
-                return reader.read([self._reader_input(passage, before.get(passage.id)) for passage in passages])
+                rewritten = [in_third_person(passage.text, self._said(passage)) for passage in passages]
+                inputs = [
+                    (*self._reader_input(passage, before.get(passage.id)), new.text)
+                    for passage, new in zip(passages, rewritten, strict=True)
+                ]
+                return list(map(of_original, reader.read(inputs), rewritten))
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # else another thread has already warned
                 _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
             self.models.reader = None
         return [None] * len(passages)
 
-    def _reader_input(self, passage: StoredPassage, before: StoredPassage | None) -> tuple[str, str, str]:
-        """Return the question, context and text for the reader, with dates in the same form in question and passage.
+    def _reader_input(self, passage: StoredPassage, before: StoredPassage | None) -> tuple[str, str]:
+        """Return the question and the context for the reader, with dates in the same form in question and passage.
 
         The context ends with the sentence before the passage, if there is one.
         """
@@ -161,7 +169,18 @@ class PassageJudge:
             question = write_as_bands(passage, query.text if dated is None else dated)
         if before is not None:
             context = with_preceding(context, before.text[before.body :])
-        return question, context, passage.text
+        return question, context
+
+    def _said(self, passage: StoredPassage) -> list[Said]:
+        """Return whose words the parts of a passage are, if the question asks for a person or names the speaker."""
+        question, document = self.query.original, passage.document
+        if passage.id not in self.said:
+            said: list[Said] = []
+            if may_name_person(question) and says_i(passage.text):
+                is_short = not passage.is_mail and document.passages <= MOST_PASSAGES
+                said = speakers(passage, self.snapshot.passages_of(document.path) if is_short else ())
+            self.said[passage.id] = said_of_topic(question, passage.text, said)
+        return self.said[passage.id]
 
     def _reader_context(self, passage: StoredPassage) -> str:
         """Return a passage's context, preceded by the question's names for its document, and by its title if needed.

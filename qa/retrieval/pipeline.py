@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from qa.answer.dated_records import (
     without_record,
 )
 from qa.answer.exact_answer import asks_for_words
-from qa.answer.named_field import NamedField, dated_entry, day_hours, named_field
+from qa.answer.named_field import NamedField, dated_entry, day_hours, named_field, phone_number, reply, written_on
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
@@ -34,7 +35,9 @@ from qa.questions.dates import Period, asked_period, asked_time, without_time
 from qa.questions.log_entries import asks_for_last_or_first, asks_when, has_entries
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.lookup import Lookup
+from qa.questions.sender import is_cut_off
 from qa.questions.sibling import namesake_of_variant
+from qa.reader.speakers import MOST_PASSAGES
 from qa.retrieval.answering import Answerer, Ranking, has_rows
 from qa.retrieval.distinct import (
     RankedPassage,
@@ -284,6 +287,10 @@ class Pipeline:
             return None
         passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
         found = named_field(query.question, passages) or day_hours(query.question, passages[:RERANK_DEPTH])
+        found = found or phone_number(query.question, passages)
+        found = found or self._reply(query, passages[:RERANK_DEPTH])
+        if found is None and asks_when(query.original):
+            found = self._written(query, passages)
         if found is None:
             found, judge = self._dated_entry(judge, passages)
         if found is not None and (judge.query is not query or judge.reading_of(found.passage) is None):
@@ -312,6 +319,25 @@ class Pipeline:
         if found is None or not (found.is_sure or found.passage.id == passages[0].id):
             return None, judge
         return found, judge if asked is None else replace(judge, query=replace(query, question=about, text=about))
+
+    def _written(self, query: Query, passages: Sequence[StoredPassage]) -> NamedField | None:
+        """Return the message whose date answers when somebody wrote or did something."""
+        is_scope = isinstance(query.documents, Scope)
+        paths = {it.document.path for it in passages[:READ_DEPTH] if not it.is_mail and not is_scope}
+        short = {
+            path for it in passages if (path := it.document.path) in paths and it.document.passages <= MOST_PASSAGES
+        }
+        parts = [it for path in sorted(short) for it in self.snapshot.passages_of(path)]
+        return written_on(query.question, [*parts, *(it for it in passages if it.document.path not in short)])
+
+    def _reply(self, query: Query, passages: Sequence[StoredPassage]) -> NamedField | None:
+        """Return the reply to the same question in a chat."""
+        cut_off = [passage for passage in passages[:READ_DEPTH] if is_cut_off(query.question, passage)]
+        if cut_off and not isinstance(query.documents, Scope) and cut_off[0].document.passages <= _MAX_PASSAGES:
+            whole = self.snapshot.passages_of(cut_off[0].document.path)
+            ids = {passage.id for passage in passages}
+            passages = [*passages, *(it for before, it in pairwise(whole) if before.id in ids and it.id not in ids)]
+        return reply(query.question, passages)
 
     def _find_rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | BlockAnswer | None:
         """Return the rows of a whole table, or the blocks, that answer; None for a scope, which may cut them off."""

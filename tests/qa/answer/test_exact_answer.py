@@ -229,7 +229,7 @@ def test_words_without_information_are_not_an_answer(question: str, named: str, 
         ("Where is the key?", "13.05.25, 09:46 - Mum: Upstairs", "Mum", "Upstairs"),
         ("Who has the key?", "5/13/25, 9:46 AM - Mum: Me", "9:46", "Mum"),
         ("What did the key cost?", "[13/05/2025 09:46] Mum: £9, I think", "£9", "£9"),
-        ("When do we eat?", "[13/05/2025, 09:46] Mum: Upstairs", "09:46", "[13/05/2025, 09:46] Mum: Upstairs"),
+        ("When do we eat?", "[13/05/2025, 09:46] Mum: Upstairs", "09:46", "Upstairs"),
         ("When do we eat?", "[13/05/2025, 09:46] Mum: At 7:30", "7:30", "7:30"),
         # The time may be asked for.
         ("When did Mum say that?", "[13/05/2025, 09:46] Mum: Upstairs", "09:46", "09:46"),

@@ -9,8 +9,15 @@ import pytest
 
 from index.snapshot import Snapshot
 from qa.answer import confidence
-from qa.questions.long_numbers import long_numbers, owned_numbers, without_marks, write_numbers_as_in
+from qa.questions.long_numbers import (
+    long_numbers,
+    owned_numbers,
+    phone_number_of,
+    without_marks,
+    write_numbers_as_in,
+)
 from tests.qa.indexes import build, built, opened
+from tests.qa.passages import stored
 
 TEXTS = {
     "phones.md": "# Phones\n\nPlumber Ida: +47 22 33 44 55\nDentist: 030 2345 678\nElectrician Kay: 0151-555-0123\n",
@@ -132,3 +139,33 @@ def test_the_line_with_the_number_answers_whose_it_is(tmp_path: Path) -> None:
         assert result.found
         assert result.passages[0].source.path == "list.txt"
         assert result.passages[0].highlights[0].text == "Zed: 02 42 83 44 94"
+
+
+@pytest.mark.parametrize(
+    ("question", "line", "number"),
+    [
+        ("what is Ann Lee's phone number?", "Lee, Ann     2 Dock Street    01632 960 155", "01632 960 155"),
+        ("phone Ann Lee", "Ann Lee, 2 Dock Street, 01632 960 155", "01632 960 155"),
+        ("number of the plumber", "Lee, Ann     -    07700 900 155   plumber", "07700 900 155"),
+        ("Ann's mobile number", "Ann Lee     home 01632 960 155   mobile 07700 900 155", "07700 900 155"),
+        ("Ann's number", "Lee, Ann    07700 900 155   the old one was 07700 900 110", "07700 900 155"),
+        ("Ann's mobile?", "Ann + Bo    01632 960 111   Ann 07700 900 155   Bo 07700 900 156", "07700 900 155"),
+        ("Ann's number", "Ann Lee: +44 7700 900 155", "+44 7700 900 155"),
+        ("Ann's number", "Ann Lee: (01632) 960 155", "(01632) 960 155"),
+        ("how do I reach Ann Lee?", "Ask Ann Lee (07700 900 155) for the key.", "07700 900 155"),
+        # Two numbers, somebody else's, another kind of number, and another question
+        ("Ann's number", "Ann Lee     home 01632 960 155   mobile 07700 900 155", None),
+        ("Bo's number", "Ann Lee, 2 Dock Street, 01632 960 155", None),
+        ("Bo Farr's number", "The key is no longer with Bo Farr but with Ann Lee (07700 900 155).", None),
+        ("Bo's number", "Lee, Ann    07700 900 155   Bo -156", None),
+        ("Ann Lee's number", "Lee, Ann    account 00447700155", None),
+        ("who rang Ann Lee?", "Ann Lee, 2 Dock Street, 01632 960 155", None),
+        ("how many phone calls did Ann Lee get?", "Ann Lee, 2 Dock Street, 01632 960 155", None),
+    ],
+)
+def test_the_telephone_number_in_the_line_of_a_name(question: str, line: str, number: str | None) -> None:
+    passage = stored(f"People\n\n{line}\nCy Marsh, 9 Dock Street, 01632 960 999\n")
+    found = phone_number_of(question, [passage])
+    assert (None if found is None else passage.text[slice(*found[1])]) == number
+    other = stored(f"{line.replace('155', '177')}\n")
+    assert phone_number_of(question, [passage, other]) is None

@@ -1,0 +1,279 @@
+"""Who says "I": the sender of a message, the author of a letter, or the speaker of a line in a chat.
+
+The reader is given their names instead, "Ida Grün will drive the bus" for "I'll drive the bus", as it cannot know from
+whom a sentence is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus import SIGN_OFF
+from index import StoredPassage
+from qa.reader.reading import Reading
+
+Span = tuple[int, int]
+
+_DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
+_CLOCK = r"\d\d?[:.]\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
+_CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
+_NAMES = rf"{_CAPITAL}[\w.'’-]*(?: (?:(?:van|von|de|der|den|du|la|le|di|al|bin|ter) )?{_CAPITAL}[\w.'’-]*){{0,3}}"
+# "[2025-01-08 19:30] Ida: yes", "8/1/2025, 19:30 - Ida: yes", "19:30 <ida> yes", "19:30  Ida   yes".
+_TURN = re.compile(
+    rf"^[ \t]*(?:(?:\[(?:{_DAY},?[ \t])?{_CLOCK}\]|(?:{_DAY},?[ \t])?{_CLOCK}(?:[ \t][-–])?)[ \t]+"
+    rf"(?:(?P<name>[^\W\d_][^:<>\n]{{0,29}}):[ \t]|<(?P<nick>[^<>\n]{{1,30}})>[ \t]"
+    rf"|(?P<padded>{_NAMES})(?:[ ]{{2}}|\t))"
+    # Or on a line of its own: "Ida Grün  7:30 PM".
+    rf"|(?P<above>{_NAMES})(?:[ ]{{2,9}}|\t|[ ][—–-][ ])(?:{_DAY},?[ \t])?{_CLOCK}[ \t]*\n)",
+    re.MULTILINE,
+)
+# Without times: "Ida: yes".
+_PLAIN_TURN = re.compile(
+    rf"^[ \t]*(?!(?:From|To|Cc|Bcc|Date|Sent|Subject|Reply-To):)(?P<name>{_NAMES}):[ \t]+(?=\S)", re.MULTILINE
+)
+# What ends the words of a speaker that are below the name: a line of dashes or a heading of a day.
+_APART = re.compile(r"^(?:[-=_*#]{3,}|\n)", re.MULTILINE)
+_HEADER = re.compile(r"(?:To|Cc|Bcc|Date|Sent|Subject|Reply-To):", re.IGNORECASE)
+_SENT = re.compile(r"^(?:Date|Sent):[ \t]*(?P<date>\S[^\n]{0,99})", re.MULTILINE)
+_FROM = re.compile(r"^From:[ \t]*(?P<sender>\S[^\n]{0,199})", re.MULTILINE)
+_GREETING = re.compile(
+    r"^(?:my )?(?:dear(?:est)?|hi|hello|hey|good (?:morning|afternoon|evening))\b.{0,60}[,!:]?$", re.I
+)
+_LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
+_NAME_ALONE = re.compile(rf"(?:(?:Love|Yours|Your [a-z]{{2,12}}),? )?(?P<name>{_NAMES})")
+_ADDRESS = re.compile(r"\s*[<(\[]?[\w.+-]+@[\w.-]+[>)\]]?")
+_WROTE = re.compile(
+    rf"(?P<before>{_NAMES})\s*(?:<[^<>]*>|\([^()]*\))?\s*(?:wrote|writes|said|schrieb|schreibt)\b"
+    rf"|\bschrieb\s+(?P<after>{_NAMES})|(?P<with_address>{_NAMES})\s*<"
+)
+# Words before a name that begin with a capital letter, too.
+_NOT_NAME = re.compile(
+    r"(?:(?:On|Am|Le|Quoted|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|AM|PM"
+    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|June|July|August|September|October"
+    r"|November|December|Januar|Februar|Mai|Juni|Juli|Oktober|Dezember|Uhr)\.? )+"
+)
+# The words of somebody else: quoted, or reported after a colon.
+_QUOTATION = re.compile(
+    r"[\"“„«][^\"”“»\n]{1,600}[\"”“»]|(?<!\w)[‘'](?=\S)(?:[^'‘’\n]|(?<=\w)['’](?=\w)){3,400}['’](?!\w)"
+    r"|^[ \t]*>[^\n]*|\b(?:said|says|wrote|writes|asked|replied|answered|told \w+):[^\n]*",
+    re.MULTILINE,
+)
+_I = re.compile(
+    r"(?<![\w.'’(-])(?:(?P<i>I|i(?=['’\s]))(?:['’](?P<short>m|ve|ll|d)|(?P<verb>[ \n](?:am|have)))?(?![\w'’])(?!\.\w)"
+    r"|(?P<my>[Mm]y)(?![\w'’-])|(?P<me>[Mm]e)(?![\w'’-]))"
+)
+_NAME_END = re.compile(r"[ \t]{2,}|:[ \t]|\n")
+# The speaker is not who does it: "Ann, I think".
+_ASIDE = re.compile(r"I (?:think|guess|suppose|reckon|believe|mean)[ \t]*(?=[,.!?;)\n]|\Z)")
+_SHORT = {"m": " is", "ve": " has", "ll": " will", "d": " would", " am": " is", " have": " has"}
+# Characters of a letterhead.
+_LONGEST_HEAD = 500
+# Longer documents are not searched for their authors.
+MOST_PASSAGES = 40
+
+
+class Turn(NamedTuple):
+    """What somebody says in a chat; spans are characters of a text.
+
+    Attributes:
+        speaker: Their name.
+        line: All of it, with the time and the name.
+        words: Their words.
+    """
+
+    speaker: str
+    line: Span
+    words: Span
+
+
+class Said(NamedTuple):
+    """Part of a text, and the name of whose words it is.
+
+    Attributes:
+        span: Its characters.
+        speaker: The name.
+        head: What is written above it or before it, which may have its date: headers, a letterhead, the time in a chat.
+    """
+
+    span: Span
+    speaker: str
+    head: str = ""
+
+
+class Rewritten(NamedTuple):
+    """A text with names instead of "I"; `starts` and `ends` map each of its characters to the original."""
+
+    text: str
+    starts: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int32]
+
+
+@lru_cache(maxsize=64)  # the reader and rules ask for those of the same passages
+def turns(text: str, start: int = 0) -> tuple[Turn, ...]:
+    """Return the turns of a chat, in order; none if there is only one, or without times, if few lines are turns."""
+    found = list(_TURN.finditer(text, start))
+    if not found:
+        found = list(_PLAIN_TURN.finditer(text, start))
+        names = [match["name"] for match in found]
+        lines = sum(1 for _ in _LINE.finditer(text, start))
+        if len(set(names)) == len(names) or len(set(names)) == 1 or 2 * len(names) < lines:
+            return ()
+    result = []
+    for match, end in zip(found, [*(it.start() for it in found[1:]), len(text)], strict=False):
+        at = match.end()
+        if match.groupdict().get("above"):
+            apart = _APART.search(text, at, end)
+            stop = end if apart is None else apart.start()
+        else:
+            stop = text.find("\n", at, end)
+            stop = end if stop < 0 else stop
+        words = at + len(text[at:stop]) - len(text[at:stop].lstrip())
+        stop = len(text[:stop].rstrip())
+        if words < stop:
+            name = next(filter(None, map(match.groupdict().get, ("name", "nick", "padded", "above"))))
+            result.append(Turn(name.strip(), (match.start(), stop), (words, stop)))
+    return tuple(result) if len(result) > 1 else ()
+
+
+def speakers(passage: StoredPassage, document: Sequence[StoredPassage] = ()) -> list[Said]:
+    """Return whose words the parts of a passage are, as far as that is known.
+
+    Args:
+        passage: The passage.
+        document: All passages of its document, if it may be a letter, or a message without the format of one.
+    """
+    text, body = passage.text, passage.body
+    if passage.is_mail:
+        name = sender_name(passage.heading[-1]) if passage.heading else ""
+        return [Said((body, len(text)), name, passage.heading[-1])] if name else []
+    if chat := turns(text, body):
+        return [Said(turn.words, turn.speaker, text[turn.line[0] : turn.words[0]]) for turn in chat]
+    whole = ""
+    for part in document:
+        whole = whole.ljust(part.start, "\n") + part.text
+    start, end = passage.start, passage.start + len(text)
+    return [
+        Said((max(span[0], start) - start, min(span[1], end) - start), name, head)
+        for span, name, head in _authors(whole)
+        if span[0] < end and start < span[1]
+    ]
+
+
+def sender_name(heading: str) -> str:
+    """Return the name of who wrote a message or quotation, from its heading: "Ida <i@b.org> to Tom, 2024-03-05"."""
+    if heading.startswith("Quoted"):
+        wrote = _WROTE.search(heading.partition(":")[2])
+        name = "" if wrote is None else wrote["before"] or wrote["after"] or wrote["with_address"]
+        return _NOT_NAME.sub("", f"{name} ").strip()
+    sender = re.sub(r", \d{4}-\d\d-\d\d\Z", "", heading.partition(" to ")[0])
+    name = _ADDRESS.sub("", sender).strip(" \"'<>")
+    last, comma, first = name.partition(", ")
+    return f"{first} {last}" if comma and first.count(" ") < 2 else name
+
+
+def says_i(text: str) -> bool:
+    """Whether a text may have words in the first person."""
+    return _I.search(text) is not None
+
+
+def with_names(text: str, span: Span, said: Sequence[Said]) -> str:
+    """Return part of a text with names instead of "I": "Ida's cousin" for "my cousin"."""
+    start, end = span
+    whole = in_third_person(text, [it for it in said if it.span[0] < end and start < it.span[1]])
+    kept = np.flatnonzero((whole.starts >= start) & (whole.ends <= end))
+    new = whole.text[kept[0] : kept[-1] + 1] if kept.size else text[start:end]
+    # "Ida   I" in a chat.
+    parts = {part.strip() for part in _NAME_END.split(new)}
+    return next((it.speaker for it in said if parts == {it.speaker}), new)
+
+
+def in_third_person(text: str, said: Sequence[Said]) -> Rewritten:
+    """Put the name of who says it in the place of each "I", "me" and "my", unless they quote somebody else."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    done = 0
+
+    def keep(start: int, end: int) -> None:
+        pieces.append(text[start:end])
+        starts.extend(range(start, end))
+        ends.extend(range(start + 1, end + 1))
+
+    for match, name in _first_person(text, said):
+        keep(done, match.start())
+        group = "i" if match["i"] else "my" if match["my"] else "me"
+        start, end = match.span(group)
+        verb = (match["short"] or match["verb"] or "").replace("\n", " ")
+        named = (f"{name}'s" if match["my"] else name, (start, end)), (_SHORT.get(verb, ""), (end, match.end()))
+        for words, replaced in named:
+            pieces.append(words)
+            starts.extend([replaced[0]] * len(words))
+            ends.extend([replaced[1]] * len(words))
+        done = match.end()
+    keep(done, len(text))
+    return Rewritten("".join(pieces), np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32))
+
+
+def of_original(reading: Reading, rewritten: Rewritten) -> Reading:
+    """Return the reading of a rewritten text as one of the original."""
+    spans = reading.spans
+    if not len(spans):
+        return reading
+    known = spans[:, 0] >= 0
+    mapped = spans.copy()
+    mapped[known, 0] = rewritten.starts[spans[known, 0]]
+    mapped[known, 1] = rewritten.ends[spans[known, 1] - 1]
+    return replace(reading, spans=mapped)
+
+
+def _first_person(text: str, said: Sequence[Said]) -> Iterator[tuple[re.Match[str], str]]:
+    for (start, end), name, _ in said:
+        quoted = [match.span() for match in _QUOTATION.finditer(text, start, end)]
+        for match in _I.finditer(text, start, end):
+            # Nor in "he told me".
+            is_aside = _ASIDE.match(text, match.start()) or (match["me"] and text[start : match.start()].strip())
+            if not is_aside and not any(first <= match.start() < last for first, last in quoted):
+                yield match, name
+
+
+def _authors(text: str) -> Iterator[Said]:
+    """Yield the messages with headers in a text, each with its sender, or else the letters with their authors."""
+    marks = [match for match in _FROM.finditer(text) if _is_header(text, match)]
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(marks, ends, strict=False):
+        if name := sender_name(mark["sender"].strip()):
+            sent = _SENT.search(text, mark.start(), min(end, mark.start() + _LONGEST_HEAD))
+            yield Said((mark.start(), end), name, "" if sent is None else sent["date"])
+    if not marks:
+        yield from _letters(text)
+
+
+def _is_header(text: str, line: re.Match[str]) -> bool:
+    """Whether the line above or below is a header of a message, too."""
+    above = text.rfind("\n", 0, max(line.start() - 1, 0)) + 1
+    return bool(_HEADER.match(text, above) or _HEADER.match(text, line.end() + 1))
+
+
+def _letters(text: str) -> Iterator[Said]:
+    """Yield the letters of a text, which begin with a greeting and end with a closing or only a name below it."""
+    lines = list(_LINE.finditer(text))
+    greetings = [number for number, line in enumerate(lines) if _GREETING.match(line[0].strip())]
+    done = 0
+    for first, following in pairwise([*greetings, len(lines)]):
+        end = len(text) if following == len(lines) else lines[following].start()
+        letter = [line[0].strip() for line in lines[first + 1 : following]]
+        closings = [number for number, line in enumerate(letter) if SIGN_OFF.fullmatch(line)]
+        signature = letter[closings[-1] + 1 :][:1] if closings else letter[-1:]
+        name = _NAME_ALONE.fullmatch(signature[0]) if signature else None
+        if name is not None:
+            start = lines[first].start()
+            yield Said((start, end), name["name"], text[max(done, start - _LONGEST_HEAD) : start])
+        done = end
