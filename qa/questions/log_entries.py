@@ -52,6 +52,13 @@ _IRREGULAR = [
 ]  # fmt: skip
 
 
+# Where a paragraph, an item of a list or a line with a date begins.
+_BLOCK = re.compile(
+    r"\n[ \t]*(?=\n)|\n(?=[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t])"
+    rf"|\n(?=[ \t]*[\[(*_<]*{_DATE.replace('mark', 'sign')})"
+)
+
+
 class LogEntry(NamedTuple):
     """An entry with a date.
 
@@ -207,3 +214,19 @@ def _latest(matches: Sequence[_Match], passages: Sequence[StoredPassage], *, fir
     rising = sum(later[1:] >= earlier[1:] for earlier, later in pairwise(dates))
     is_rising = 2 * rising >= len(dates) - 1
     return matches[0 if first is is_rising else -1]
+
+
+def blocks_of(text: str, body: int) -> Iterator[Span]:
+    """Yield the paragraphs, list items and dated lines of a text from its body on."""
+    cuts = [body, *(match.end() for match in _BLOCK.finditer(text, body)), len(text)]
+    for start, end in pairwise(cuts):
+        block = text[start:end]
+        if block.strip():
+            yield start + len(block) - len(block.lstrip()), start + len(block.rstrip())
+
+
+def date_of_line(text: str, at: int) -> Period | None:
+    """Return the date at the beginning of the line of a chat or log, or of the last one above it that has a date."""
+    stamps = [entry["date"] for entry in _ENTRY.finditer(text) if entry.start() <= at]
+    date = next(dates_in(stamps[-1]), None) if stamps else None
+    return None if date is None else Period(date.year, date.month, date.day)
