@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
 from corpus import path_words, sentence_spans
@@ -18,7 +18,7 @@ from qa.answer.exact_answer import adds_information, answer_words, is_same
 from qa.answer.extract import skip_stamp
 from qa.answer.superseded import PREDICATES, NewValue, QuotedValue
 from qa.questions.dates import Period, dates_in, periods_in, without_periods
-from qa.questions.log_entries import blocks_of, date_of_line
+from qa.questions.log_entries import blocks_of, dated_lines
 from qa.questions.replacement import (
     Replacement,
     asks_for_past,
@@ -276,10 +276,11 @@ class Statement:
         return replace(self.passage, text=self.text, body=0)
 
     @cached_property
-    def context(self) -> str:
-        """Its text, with the headings, the title and the path above it."""
+    def terms(self) -> set[str]:
+        """The terms of its text, and of the headings, the title and the path above it."""
         passage = self.passage
-        return "\n".join((self.text, *passage.heading, passage.title, path_words(passage.document.path)))
+        above = "\n".join((*passage.heading, passage.title, path_words(passage.document.path)))
+        return terms(self.text) | _terms_above(above)
 
     def has(self, old: QuotedValue) -> bool:
         """Whether it has the beginning of the sentence of an answer, or begins in that."""
@@ -312,8 +313,11 @@ def statements_of(question: str, passage: StoredPassage, opening: str) -> Iterat
     dated = [date for line in lines for date in dates_in(line) if date.year and date.end == len(line)]
     own = own_period(passage) or next((Period(date.year, date.month, date.day) for date in dated), None)
     years = years_in("\n".join((*passage.heading, passage.title, passage.document.path)))
+    stamps = [] if passage.is_mail else dated_lines(passage.text)
+    if own is None and not stamps:
+        return
     for start, end in blocks_of(passage.text, passage.body):
-        line = None if passage.is_mail else date_of_line(passage.text, start)
+        line = next((date for at, date in reversed(stamps) if at <= start), None)
         if line is not None and not line.year and len(years) == 1:
             line = line._replace(year=int(*years))
         if passage.is_mail and (_HEADER.match(passage.text, start) or passage.text[start:end] == passage.title):
@@ -343,7 +347,7 @@ def find_later_value(old: QuotedValue, statements: Sequence[Statement], read: Re
     # "In March" may be the record's date, unless the statement itself has it.
     if names_date(old.question) and not _has_dates_of(old.question, quoted.text):
         return None
-    topic = terms(old.question) & terms(quoted.context) - {""}
+    topic = terms(old.question) & quoted.terms - {""}
     keys = _key_words(old.value)
     later = [_Update(it, old, quoted, topic, keys) for it in statements if topic and it.is_later_than(quoted)]
     if names_date(old.question):
@@ -370,7 +374,7 @@ class _Update:
 
     @cached_property
     def missing(self) -> set[str]:
-        missing = self.topic - terms(self.statement.context)
+        missing = self.topic - self.statement.terms
         return missing - PREDICATES if self.is_change else missing
 
     @cached_property
@@ -388,8 +392,8 @@ class _Update:
     def is_likely(self) -> bool:
         is_same_file = self.statement.passage.document.id == self.quoted.passage.document.id
         few_missing = 2 * len(self.missing) <= len(self.topic) and (self.is_change or self.names_old)
-        names = {it for it in _NAME_OR_NUMBER.findall(self.old.question) if not _KIND_OF_DAY.match(it)}
-        if not self.missing.isdisjoint(terms(" ".join(names))):
+        names = (it for it in _NAME_OR_NUMBER.findall(self.old.question) if not _KIND_OF_DAY.match(it))
+        if self.missing and not self.missing.isdisjoint(terms(" ".join(names))):
             return False
         return not self.missing or few_missing or (self.is_change and self.names_old and is_same_file)
 
@@ -446,7 +450,7 @@ class _Update:
     def _names_other(self, sentence: Span, value: Span) -> bool:
         """Whether a sentence is about something else: "the choir's rehearsal", or if words are missing, "the gate"."""
         text = self.statement.text
-        known = terms("\n".join((self.old.question, self.quoted.context))) | _QUALIFIERS | self.topic
+        known = terms(self.old.question) | self.quoted.terms | _QUALIFIERS
         before, after = text[sentence[0] : value[0]], text[value[1] : sentence[1]]
         qualified = [it.group("other", "word") for part in (before, after) for it in _QUALIFIED.finditer(part)]
         qualified += [it.group("other", "word") for part in (before, after) for it in _OF_WHICH.finditer(part)]
@@ -478,8 +482,8 @@ class _Update:
         both = (terms(_SENDER.sub("", text) if self.statement.is_message else text) for text in texts)
         quoted, own = ({word for word in words if not _DIGIT.search(word)} for words in both)
         quoted, own = quoted - terms(self.old.value), own - terms(value)
-        known = terms(self.quoted.context) | terms(self.old.question)
-        return quoted <= terms(self.statement.context) | NUMBERS and len(own - known) <= _MOST_OTHER_WORDS
+        known = self.quoted.terms | terms(self.old.question)
+        return quoted <= self.statement.terms | NUMBERS and len(own - known) <= _MOST_OTHER_WORDS
 
 
 def _has_dates_of(question: str, text: str) -> bool:
@@ -487,6 +491,11 @@ def _has_dates_of(question: str, text: str) -> bool:
     own = periods_in(text)
     has_periods = all(any(asked.overlaps(period) for period in own) for asked in periods_in(question))
     return has_periods and set(_YEAR.findall(question)) <= set(_YEAR.findall(text))
+
+
+@lru_cache(maxsize=64)
+def _terms_above(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
 
 
 def _key_words(text: str) -> set[str]:

@@ -225,8 +225,7 @@ def blocks_of(text: str, body: int) -> Iterator[Span]:
             yield start + len(block) - len(block.lstrip()), start + len(block.rstrip())
 
 
-def date_of_line(text: str, at: int) -> Period | None:
-    """Return the date at the beginning of the line of a chat or log, or of the last one above it that has a date."""
-    stamps = [entry["date"] for entry in _ENTRY.finditer(text) if entry.start() <= at]
-    date = next(dates_in(stamps[-1]), None) if stamps else None
-    return None if date is None else Period(date.year, date.month, date.day)
+def dated_lines(text: str) -> list[tuple[int, Period]]:
+    """Return where the lines of a chat or log that begin with a date begin, and their dates."""
+    stamps = ((entry.start(), next(dates_in(entry["date"]), None)) for entry in _ENTRY.finditer(text))
+    return [(start, Period(date.year, date.month, date.day)) for start, date in stamps if date is not None]

@@ -211,15 +211,14 @@ class Answerer:
 
     def _later_value(self, old: QuotedValue, judge: PassageJudge) -> NewValue | None:
         """Return the value that a later message, or later minutes, give instead of a quoted one."""
-        among = {old.passage.id: old.passage} | {
-            hit.passage.id: hit.passage for hit in self.ranking.hits[:SECOND_DEPTH]
-        }
-        openings = self.snapshot.openings(list(among.values()))
-        statements = [
-            statement
-            for passage in among.values()
-            for statement in statements_of(old.question, passage, openings.get(passage.id, passage).text)
-        ]
+        openings = self.snapshot.openings([old.passage])
+        statements = list(statements_of(old.question, old.passage, openings.get(old.passage.id, old.passage).text))
+        if not any(statement.has(old) for statement in statements):
+            return None
+        others = [hit.passage for hit in self.ranking.hits[:SECOND_DEPTH] if hit.passage.id != old.passage.id]
+        openings = self.snapshot.openings(others)
+        for passage in others:
+            statements += statements_of(old.question, passage, openings.get(passage.id, passage).text)
         return find_later_value(old, statements, lambda passages: judge.read(passages, alone=True))
 
     def _procedure_parts(
