@@ -393,7 +393,8 @@ class _Update:
         is_same_file = self.statement.passage.document.id == self.quoted.passage.document.id
         few_missing = 2 * len(self.missing) <= len(self.topic) and (self.is_change or self.names_old)
         names = (it for it in _NAME_OR_NUMBER.findall(self.old.question) if not _KIND_OF_DAY.match(it))
-        if self.missing and not self.missing.isdisjoint(terms(" ".join(names))):
+        is_sure = not self.missing or (self.is_change and self.names_old)
+        if not is_sure and not self.missing.isdisjoint(terms(" ".join(names))):
             return False
         return not self.missing or few_missing or (self.is_change and self.names_old and is_same_file)
 
