@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from corpus import sentence_spans
 from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract, only_asks, skip_stamp
 from qa.answer.results import Alternative, Answer
@@ -26,6 +27,7 @@ from qa.questions.values import (
     spans_overlap,
     years_in,
 )
+from qa.reader.decisions import decision_about
 from qa.reader.reading import Reading
 from qa.reader.speakers import Said, with_names
 
@@ -73,6 +75,8 @@ _QUOTED_LINE = re.compile(r"(?:>[ \t]*+)+(?=\S)")
 _QUOTED_WORDS = re.compile(r"^>[> \t]*[^\W\d_]", re.MULTILINE)
 # A value that the sentence denies, rather than a bound such as "not before 8:00".
 _DENIED = re.compile(r"not (?:(?:at|by|for|from|in|on|the) )*\d", re.IGNORECASE)
+# Up to so many words that a line chooses are the answer, of more the reader picks some.
+_MOST_WORDS_CHOSEN = 3
 # The ending of a unit after a number's placeholder, as in "# days".
 _PLURAL_UNIT = re.compile(r"(# [a-z]{2,}?)s\b")
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
@@ -225,19 +229,42 @@ def _passage_answer(
     text, sentence = passage.text, extracted.answer_span
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
+    start, end = answer_words(question, passage, sentence, reading)
+    answer = with_names(text, (start, end), said)
+    if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
+        answer = _strip_quotation_marks(answer, text)
+    # What was decided may be in the next sentence, and what it refers to in an earlier one.
+    if end > sentence[1]:
+        sentence = min(sentence[0], start), next((it[1] for it in sentence_spans(text, start) if it[1] >= end), end)
+    quoted = text[min(sentence[0], start) : sentence[1]]
+    return _PassageAnswer(rank, answer, _strip_quotation_marks(quoted, text), reading, passage)
+
+
+def answer_words(question: str, passage: StoredPassage, sentence: Span, reading: Reading) -> Span:
+    """Return the likeliest words of a sentence for an answer, extended to whole values and names."""
+    text = passage.text
     within = _skip_struck_out(text, skip_stamp(question, text, sentence), reading)
     words = _prefer_cell_of_named_column(write_as_bands(passage, question), passage, reading.best(*within) or within)
+    words, within = _prefer_chosen(question, passage, words, within, reading)
     words = extend_to_field_value(question, text, extend_to_whole_values(text, words, within), within)
     words = choose_of_compared(question, text, include_parallel_values(text, words, within), within)
     words = replace_if_outdated(question, text, words, within)
     words = include_bound(question, text, _extend_to_title(text, words, within), within)
     words = _strip_unpaired_mark(text, _extend_to_code(text, words, within), within)
-    words = _include_mark_beside(text, words, within)
-    start, end = _balance_brackets(text, words, within)
-    answer = with_names(text, (start, end), said)
-    if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
-        answer = _strip_quotation_marks(answer, text)
-    return _PassageAnswer(rank, answer, _strip_quotation_marks(text[slice(*sentence)], text), reading, passage)
+    words = _balance_brackets(text, _include_mark_beside(text, words, within), within)
+    # "Ann (was Bob)" may only now be in the words.
+    return _prefer_chosen(question, passage, words, within, reading)[0]
+
+
+def _prefer_chosen(
+    question: str, passage: StoredPassage, words: Span, within: Span, reading: Reading
+) -> tuple[Span, Span]:
+    """Return the words that a line or item chooses if it rejects the given ones, and where they are."""
+    text, decision = passage.text, decision_about(question, passage.text, words, passage.body)
+    if decision is None:
+        return words, within
+    is_short = len(_WORD.findall(text, *decision.new)) <= _MOST_WORDS_CHOSEN
+    return (decision.new if is_short else reading.best(*decision.new) or decision.new), decision.new
 
 
 def _strip_quotation_marks(line: str, text: str) -> str:

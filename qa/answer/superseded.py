@@ -46,7 +46,7 @@ _OF_TITLES = frozenset({
     "note", "order", "price", "regul", "rule", "second", "sheet", "statut", "supplement", "tabl", "third",
 })  # fmt: skip
 # Stems of words for the kind of value, which a sentence that changes it need not repeat: "it now costs 5".
-_PREDICATES = frozenset({
+PREDICATES = frozenset({
     "begin", "close", "cost", "deadlin", "due", "end", "expir", "fall", "finish", "happen", "held", "open", "place",
     "start", "take",
 })  # fmt: skip
@@ -183,7 +183,7 @@ class QuotedValue:
         """Whether a new value surely is of the same thing, by the number of its section or the question's words."""
         # The quoted sentence may be in the same paragraph, which does not count.
         new_terms, sentence = terms(new.in_context.replace(self.sentence, "")), terms(new.sentence)
-        topic = self.topic if new.replacement.may_differ else self.topic - _PREDICATES
+        topic = self.topic if new.replacement.may_differ else self.topic - PREDICATES
         is_of_topic = topic <= new_terms and not topic.isdisjoint(sentence)
         is_rare = sum(rarity.get(term, 0.0) for term in topic) >= _LEAST_RARITY
         # Other documents have sections with the same number.

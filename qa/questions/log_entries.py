@@ -106,6 +106,13 @@ class MessageDate(NamedTuple):
     date: str
 
 
+# Where a paragraph, an item of a list or a line with a date begins.
+_BLOCK = re.compile(
+    r"\n[ \t]*(?=\n)|\n(?=[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t])"
+    rf"|\n(?=[ \t]*[\[(*_<]*{_DATE.replace('mark', 'sign')})"
+)
+
+
 class LogEntry(NamedTuple):
     """An entry with a date.
 
@@ -290,10 +297,10 @@ def _telling(topic: set[str], said: Said, passage: StoredPassage) -> Span | None
         return None
     is_told = what != topic
     sentences = [match.span() for match in _SENTENCE.finditer(text, *said.span) if match[0].strip()]
-    own = [(sum(_with_year(term, terms(text[slice(*it)])) for term in what), it) for it in sentences]
+    own = [(sum(has_form_of(term, terms(text[slice(*it)])) for term in what), it) for it in sentences]
     most, span = max(own, key=lambda it: it[0], default=(0, (0, 0)))
     message = terms(f"{passage.title if passage.is_mail else ''} {text[slice(*said.span)]}")
-    if not most or 2 * most < len(what) or not all(_with_year(term, message) for term in what):
+    if not most or 2 * most < len(what) or not all(has_form_of(term, message) for term in what):
         return None
     start = span[0] + len(text[slice(*span)]) - len(text[slice(*span)].lstrip())
     sentence = text[start : span[1]]
@@ -452,3 +459,18 @@ def _latest(matches: Sequence[_Match], passages: Sequence[StoredPassage], *, fir
     rising = sum(later[1:] >= earlier[1:] for earlier, later in pairwise(dates))
     is_rising = 2 * rising >= len(dates) - 1
     return matches[0 if first is is_rising else -1]
+
+
+def blocks_of(text: str, body: int) -> Iterator[Span]:
+    """Yield the paragraphs, list items and dated lines of a text from its body on."""
+    cuts = [body, *(match.end() for match in _BLOCK.finditer(text, body)), len(text)]
+    for start, end in pairwise(cuts):
+        block = text[start:end]
+        if block.strip():
+            yield start + len(block) - len(block.lstrip()), start + len(block.rstrip())
+
+
+def dated_lines(text: str) -> list[tuple[int, Period]]:
+    """Return where the lines of a chat or log that begin with a date begin, and their dates."""
+    stamps = ((entry.start(), next(dates_in(entry["date"]), None)) for entry in _ENTRY.finditer(text))
+    return [(start, Period(date.year, date.month, date.day)) for start, date in stamps if date is not None]

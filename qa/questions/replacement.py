@@ -90,6 +90,15 @@ _CHANGES = re.compile(
     rf"|from (?:(?:\d\d? )?{MONTH}|20\d\d))\b",
     re.IGNORECASE,
 )
+# The same in everyday messages, where it need not be said what is changed.
+_CHANGES_PLAN = (
+    r"\b(?:after all|any ?more|broken?|can only|cancel\w*|can(?:no|['’])?t|changed?|changes|changing|chose|closed"
+    r"|decided|does(?:n['’]?t| not) work|fe?ll through|hand(?:s|ed) over|hurt|ill|increas\w+|instead"
+    r"|(?<!the )(?<!a )move[sd]?|new|no longer|now|out of|please note|post-?poned?|rais(?:ed?|es)|rather|reduc\w+"
+    r"|replac\w+|reschedul\w+|resign\w*|retire[ds]?|shift(?:s|ed)?|sick|sorry|steps? (?:down|in)|swap(?:s|ped)?"
+    r"|switch(?:es|ed)?|then|t(?:akes?|aken|aking|ook) (?:it )?over|unfortunately|updat\w+|won['’]?t|wrong"
+    r"|(?:come|came|go|goes|gone|going|went|pull(?:ed)?|push(?:ed)?|put|set) (?:up|down|back|off|forward))\b"
+)
 # Questions for what a value was before, and those in the past tense, which may mean it.
 _ASKS_FOR_OLD = re.compile(
     r"\b(?:used to|original(?:ly)?|initial(?:ly)?|earlier|former(?:ly)?|previous(?:ly)?|at first|at the time|back then"
@@ -198,6 +207,26 @@ def says_changed(text: str) -> bool:
     return _CHANGES.search(text) is not None
 
 
+def says_plan_changed(text: str) -> bool:
+    """Whether a message says that something is otherwise than planned: "Tuesday doesn't work after all"."""
+    return bool(_changes_plan().search(text) or _CHANGES.search(text))
+
+
+def without_changes(text: str) -> str:
+    """Return a text without the words that say that something changed."""
+    return _CHANGES.sub(" ", _changes_plan().sub(" ", text))
+
+
+def is_undecided(text: str) -> bool:
+    """Whether a sentence asks or proposes rather than states."""
+    return _UNDECIDED.search(text) is not None
+
+
+def asks_for_past(question: str) -> bool:
+    """Whether a question is in the past tense, or asks for what a value was before."""
+    return bool(_PAST_TENSE.search(question) or _ASKS_FOR_OLD.search(question))
+
+
 def restriction_terms(sentence: str) -> Iterator[str]:
     """Yield the first term of each phrase for whom or when a sentence holds: "elder" of "in the elderly"."""
     for match in _HOLDS_FOR.finditer(sentence):
@@ -219,6 +248,11 @@ def _is_decided(text: str, sentence: Span) -> bool:
 def _replaces() -> re.Pattern[str]:
     """Return the pattern of sentences that replace a value; most questions do without its 10 ms of compiling."""
     return re.compile(_REPLACES, re.IGNORECASE)
+
+
+@cache
+def _changes_plan() -> re.Pattern[str]:
+    return re.compile(_CHANGES_PLAN, re.IGNORECASE)
 
 
 class _Form(NamedTuple):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from index import STOP_WORDS, Index, Scope, StoredPassage, analyse
 from qa.answer import confidence
+from qa.answer.dated_records import find_later_value, statements_of
 from qa.answer.exact_answer import exact_answer, may_answer
 from qa.answer.extract import Extract, SpanScore, extract, extract_steps, steps_answer
 from qa.answer.heading_answer import (
@@ -25,7 +26,7 @@ from qa.answer.heading_answer import (
 )
 from qa.answer.named_field import NamedField
 from qa.answer.results import Answer
-from qa.answer.superseded import QuotedValue, answer_with_new_value, find_new_values, with_later_value
+from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer
 from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers
@@ -45,7 +46,7 @@ from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.judge import PassageJudge
 from qa.retrieval.late_interaction import overlap, term_shares
 from qa.retrieval.query import Query
-from qa.retrieval.rerank import RERANK_DEPTH, Judgement, is_updated_by, put_first
+from qa.retrieval.rerank import RERANK_DEPTH, SECOND_DEPTH, Judgement, is_updated_by, put_first
 
 if TYPE_CHECKING:
     from qa.tables.blocks import BlockAnswer
@@ -205,6 +206,8 @@ class Answerer:
             rarity=query.rarity,
             read=lambda passage: judge.reading_of(passage) or judge.read([passage])[0],
         )
+        if not chain and (new := self._later_value(old, judge)) is not None:
+            chain = [new]
         if not chain:
             return replace(draft, answer=with_later_value(answer, old, passages))
         ordered, answer = answer_with_new_value(query.text, answer, passages, chain)
@@ -212,6 +215,18 @@ class Answerer:
         other_hits = {hit.passage.id: hit for hit in draft.hits if hit.passage.id not in quoted_ids}
         ranked = [other_hits.get(passage.id) or replace(draft.hits[0], passage=passage) for passage in ordered]
         return Draft(ranked, draft.extracts | {new_value.passage.id: new_value.extract for new_value in chain}, answer)
+
+    def _later_value(self, old: QuotedValue, judge: PassageJudge) -> NewValue | None:
+        """Return the value that a later message, or later minutes, give instead of a quoted one."""
+        openings = self.snapshot.openings([old.passage])
+        statements = list(statements_of(old.question, old.passage, openings.get(old.passage.id, old.passage).text))
+        if not any(statement.has(old) for statement in statements):
+            return None
+        others = [hit.passage for hit in self.ranking.hits[:SECOND_DEPTH] if hit.passage.id != old.passage.id]
+        openings = self.snapshot.openings(others)
+        for passage in others:
+            statements += statements_of(old.question, passage, openings.get(passage.id, passage).text)
+        return find_later_value(old, statements, lambda passages: judge.read(passages, alone=True))
 
     def _procedure_parts(
         self, ranked: Sequence[RankedPassage], extracts: Mapping[int, Extract]
