@@ -15,6 +15,7 @@ from index import StoredPassage
 from qa.answer.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
+from qa.questions.answering_section import asks_why
 from qa.questions.bands import prefer_row_with_band
 from qa.questions.long_numbers import plain_numbers
 from qa.questions.numbered import numbered_items_in, prefer_span_about_items
@@ -34,6 +35,7 @@ from qa.questions.steps import (
 )
 from qa.questions.values import Span, asks_for_several
 from qa.reader.code_blocks import CodeBlock, code_blocks, without_fences
+from qa.reader.refuted import reason_after_belief
 
 _MAX_HIGHLIGHTS = 3
 _MAX_LIST_ITEMS = 10
@@ -238,9 +240,13 @@ def _extract_command(question: str, passage: StoredPassage, block: CodeBlock, sc
 def _prefer_whole_explanation(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> Span:
     """Return the whole text below a question or heading that asks the same, if it is short; else the given sentence.
 
-    It asks the same if it has every word of the question that the sentence has.
+    It asks the same if it has every word of the question that the sentence has. In place of a reason that the text
+    refutes, return what follows it.
     """
     text, first = passage.text, spans.index(answer_span)
+    reason = reason_after_belief(text, spans, answer_span) if asks_why(question) else answer_span
+    if reason != answer_span:
+        return reason
     last, asks_same = first, ""
     while first and not asks_same:
         if _is_question(text, spans[first - 1]):
