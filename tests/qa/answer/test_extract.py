@@ -66,6 +66,14 @@ def test_the_items_of_a_nested_list_look_alike() -> None:
     assert result.highlights[0].text == "The tools:"
 
 
+def test_a_bare_heading_does_not_answer() -> None:
+    """What is below it does: a whole list, or the first sentence; a line that says more than the question stays."""
+    goals = "1. Find the leak\n2. Mend the pump"
+    assert extracted("goals of the club", f"Goals\n{goals}\n\nThat is all.", context="Club").answer == goals
+    assert extracted("goals", "Goals\nWe mend pumps. Goals matter.").answer == "We mend pumps. Goals matter."
+    assert extracted("red goals", "Red goals ahead\nWe mend pumps.").answer == "Red goals ahead"
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
