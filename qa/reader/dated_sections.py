@@ -27,7 +27,6 @@ _DAY = re.compile(
 # What may be before and after the day in a heading that is about it.
 _BEFORE = re.compile(r"[\W_]*(?:day \d{1,2}\b[\W_]*|on )?", re.IGNORECASE)
 _AFTER = re.compile(r"\s*(?:\Z|[:;,.(–—-])")
-_NUMBER_OF_DAY = re.compile(r"\bday (\d{1,2})\b", re.IGNORECASE)
 _ASKS_WHEN = re.compile(
     r"\W*(?:when (?:is|are|was|were|will|did|does|do)|(?:on )?(?:what|which) (?:day|date)|(?:the )?(?:date|day) of)\b",
     re.IGNORECASE,
@@ -35,6 +34,15 @@ _ASKS_WHEN = re.compile(
 _ASKS_ALSO = re.compile(r"\b(?:how|why|where|what time|who)\b", re.IGNORECASE)
 # A section that says when, or that it was not then.
 _MOVED = re.compile(r"\b(?:cancel\w{2,4}|moved|postponed|rescheduled)\b", re.IGNORECASE)
+# Questions for a talk and who gave it, on a day that they name; headings of talks; and words of such questions.
+_ASKS_WHO_SPOKE = re.compile(
+    r"\W*(?:who (?:gave|held|is (?:giving|speaking|talking)|spoke|talked|will (?:give|speak|talk))"
+    r"|(?:which|what) (?:\w+ )?(?:keynotes?|lectures?|talks?) (?:are|is|was|were))\b",
+    re.IGNORECASE,
+)
+_TALK = re.compile(r"[^:]{0,30}\b(?:keynote|lecture|talk|speech)\b[^:]{0,30}:", re.IGNORECASE)
+_OF_TALKS = terms("gave give giving held keynote lecture speak speaking spoke speech talk talking talked")
+_DAY_WORD = re.compile(r"[^\W\d_]{3,}|\d+")
 _OF_QUESTION = terms(
     "ceremony date day event gave give given happened held hold place planned presentation presented scheduled session"
     " speak spoke take talk talked took"
@@ -56,13 +64,17 @@ class _Dated(NamedTuple):
 
 
 def dated_sections(question: str, passages: Sequence[StoredPassage], passages_of: PassagesOf) -> DatedSections | None:
-    """Return the day of the section that a question asks when it was; None if no section or several may be it.
+    """Return the day of the section that a question asks when it was, or the headings of the talks on a day.
+
+    There is no answer if no section or several may be the one that is meant, or if talks are in several documents.
 
     Args:
         question: The question.
         passages: The passages to search, best first.
         passages_of: Gives all passages of a document.
     """
+    if _ASKS_WHO_SPOKE.match(question) and (day := _DAY.search(question)):
+        return _talks(question, day[0], passages, passages_of)
     asks = _ASKS_WHEN.match(question)
     if asks is None or _DAY.search(question) or _ASKS_ALSO.search(question, asks.end()):
         return None
@@ -83,16 +95,44 @@ def dated_sections(question: str, passages: Sequence[StoredPassage], passages_of
     return _with_day(best[0], passages_of) if len(best) == 1 else None
 
 
+def _talks(question: str, day: str, passages: Sequence[StoredPassage], passages_of: PassagesOf) -> DatedSections | None:
+    """Return the headings of the talks on a day, in the order of the text."""
+    asked = terms(question.replace(day, " ")) - _OF_TALKS
+    wanted = _words_of_day(day)
+    found: dict[tuple[str, int], Part] = {}
+    for passage in passages:
+        for section in sections(passage):
+            if section.heading is None or not _TALK.match(section.name):
+                continue
+            days = (_words_of_day(_plain_day(heading)) for heading in section.outer)
+            path, known = passage.document.path, terms(section.name)
+            if any(wanted <= words for words in days) and asked <= known | around(section, passages_of(path)):
+                found[path, passage.start + section.heading[0]] = passage, section.heading
+    parts = tuple(found[key] for key in sorted(found))
+    one_each = len({passage.id for passage, _ in parts}) == len(parts)
+    return DatedSections(parts, "") if parts and one_each and len({path for path, _ in found}) == 1 else None
+
+
+def _words_of_day(day: str) -> set[str]:
+    """Return the words of a day in short forms: {"tue", "9", "sep"}."""
+    return {word[:3].lower() if word.isalpha() else word for word in _DAY_WORD.findall(day)} - {"the"}
+
+
+def _plain_day(heading: str) -> str:
+    """Return the day that a heading is about; "" if there is none, or several."""
+    days = list(_DAY.finditer(heading))
+    is_plain = len(days) == 1 and _BEFORE.fullmatch(heading[: days[0].start()]) and _AFTER.match(heading, days[0].end())
+    return days[0][0] if is_plain else ""
+
+
 def _below_days(passage: StoredPassage) -> Iterator[_Dated]:
     """Yield the sections of a passage whose heading is below that of a day, or has it."""
     for section in sections(passage):
         for heading in (section.name, *reversed(section.outer)):
-            days = list(_DAY.finditer(heading))
-            if len(days) != 1 or not _BEFORE.fullmatch(heading[: days[0].start()]):
-                continue
-            if _AFTER.match(heading, days[0].end()) and section.heading is not None:
-                name = heading[days[0].end() :] if heading == section.name else section.name
-                yield _Dated(section, name, days[0][0], heading)
+            day = _plain_day(heading)
+            if day and section.heading is not None:
+                name = heading.partition(day)[2] if heading == section.name else section.name
+                yield _Dated(section, name, day, heading)
                 break
 
 

@@ -205,6 +205,21 @@ def test_a_day_in_the_heading_above_is_when_something_was(snapshot: Snapshot, qu
     assert answer(snapshot, question) == text
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Who gave the talk on Monday?", "Talk: Ragna Holt on flax"),
+        ("Which talks were on 3 June at the loom week?", "Talk: Ragna Holt on flax"),
+        ("Who gave the talk on Tuesday?", None),
+        ("Who gave the talk on wool on Monday?", None),
+        ("Who gave a lamp on Monday?", None),
+    ],
+)
+def test_the_heading_of_a_talk_says_who_spoke_on_a_day(snapshot: Snapshot, question: str, text: str | None) -> None:
+    """If it is below the heading of that day, and has the words of the question."""
+    assert answer(snapshot, question) == text
+
+
 def test_the_day_is_cited_where_it_is(snapshot: Snapshot) -> None:
     """It may be in the passage of a section before."""
     blocks = found(snapshot, "When was supper?")
