@@ -79,8 +79,8 @@ def terms(text: str) -> set[str]:
 # Words that questions add to the name of a section, and headings to what questions call it.
 _GENERIC = terms(
     "apply available complete current describe detail different document exist file find following found full give"
-    " here important include information item kind known list main name need offer page paper part point project"
-    " provide remain report said say section see show tell think thought thing tip type various"
+    " here important include information item kind known list made main name need offer page paper part point project"
+    " provide remain report said say section see show taken tell think thought thing tip type various"
 )
 # Those that say that there are several, while the heading names them: "budget items".
 _ITEMS = terms("items points things details tips")
