@@ -17,8 +17,8 @@ from qa.reader.entries import entries, is_collected
 
 # Kinds of documents, which do not include parts that questions name by number, such as a page or a clause.
 _KINDS = (
-    r"abstract|article|document|doc|e-?mail|essay|file|letter|mail|memo|message|minutes|note|paper|poem|post|publication|recipe"
-    r"|report|stor(?:y|ie)|stud(?:y|ie)|talk|thread|transcript"
+    r"abstract|article|document|doc|e-?mail|essay|file|lecture|letter|mail|memo|message|minutes|note|paper|poem|poster|post"
+    r"|publication|recipe|report|stor(?:y|ie)|stud(?:y|ie)|talk|thread|transcript"
 )
 # Mail is recognised by its format, and some other kinds by a word in the title or path.
 _MAIL = frozenset({"mail", "mails", "email", "emails", "message", "messages"})

@@ -33,6 +33,7 @@ from tests.qa.indexes import build, opened
         ("Which talk is on at 10?", None),
         ("Which notes mention Tuesday?", "Tuesday"),
         ("papers on 3D printing", "3D printing"),
+        ("Which posters mention eels?", "eels"),
         ("Which e-mails mention the rent but not the boiler?", None),
         ("notes about the rent or the boiler", None),
         ("Which studies contain more than 100 patients?", None),

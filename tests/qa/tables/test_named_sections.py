@@ -144,6 +144,7 @@ def answer(snapshot: Snapshot, question: str) -> str | None:
         ("goods for sale gannet", "- tea\n- maps of the islands"),
         ("Which parts of the mill do I need to replace?", "Axle of the wheel\nTwo paddles\nSluice gate"),
         ("Which parts of the gate are to paint?", "- hinge\n- latch"),
+        ("Which goods for sale were found on the Gannet?", "- tea\n- maps of the islands"),
         ("Which goods are for sale on the Petrel?", None),
         ("Which goods were for sale in 1990?", None),
         ("What are the goods?", None),
