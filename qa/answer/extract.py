@@ -343,9 +343,13 @@ def _below_run_in_heading(question: str, text: str, spans: Sequence[Span], best:
 
 
 def _skip_bare_heading(question: str, passage: StoredPassage, spans: Sequence[Span], best: Span) -> Span:
-    """Return the best sentence, or if it is a heading without more words than the question, the next sentence."""
+    """Return the best sentence, or if it is a heading without more words than the question, the next sentence.
+
+    How to do something is not in any sentence below it.
+    """
     after = spans[spans.index(best) + 1 :]
-    return after[0] if after and _is_bare_heading(question, passage, best) else best
+    is_skipped = bool(after) and not asks_how_to(question) and _is_bare_heading(question, passage, best)
+    return after[0] if is_skipped else best
 
 
 def _is_bare_heading(question: str, passage: StoredPassage, span: Span) -> bool:

@@ -71,7 +71,7 @@ def test_a_bare_heading_does_not_answer() -> None:
     goals = "1. Find the leak\n2. Mend the pump"
     assert extracted("goals of the club", f"Goals\n{goals}\n\nThat is all.", context="Club").answer == goals
     assert extracted("goals", "Goals\nWe mend pumps. Goals matter.").answer == "We mend pumps. Goals matter."
-    assert extracted("red goals", "Red goals ahead\nWe mend pumps.").answer == "Red goals ahead"
+    assert extracted("goals of the club", f"Red goals\n{goals}\n\nThat is all.", context="Club").answer == "Red goals"
 
 
 @pytest.mark.parametrize(
