@@ -53,7 +53,9 @@ _LIMITS = re.compile(
     r"|most|never|next|not?|only|other|over|second|than|third|under|unless|until|vs|without)\b",
     re.IGNORECASE,
 )
-_PLURAL = re.compile(r"[^\W\d_]{2,}[^\Wisu\d_]s\b|\b(?:children|criteria|data|people|staff|equipment|gear|kit)\b", re.I)
+_PLURAL = re.compile(
+    r"\b[^\W\d_]{2,40}[^\Wisu\d_]s\b|\b(?:children|criteria|data|people|staff|equipment|gear|kit)\b", re.I
+)
 _COLLECTIVE = re.compile(
     r"\b(?:agenda|contents|curriculum|itinerary|line-?up|menu|programme|schedule|timetable)\b"
     r"|(?<=who is on the )\w+|(?<=who was on the )\w+"
