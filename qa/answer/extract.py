@@ -15,6 +15,7 @@ from index import StoredPassage
 from qa.answer.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
+from qa.questions.answering_section import asks_why
 from qa.questions.bands import prefer_row_with_band
 from qa.questions.log_entries import has_form_of
 from qa.questions.long_numbers import plain_numbers
@@ -35,6 +36,7 @@ from qa.questions.steps import (
 )
 from qa.questions.values import Span, asks_for_several
 from qa.reader.code_blocks import CodeBlock, code_blocks, without_fences
+from qa.reader.refuted import reason_after_belief
 from qa.reader.speakers import turns
 
 _MAX_HIGHLIGHTS = 3
@@ -151,6 +153,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         answer_span = _prefer_sentence_with_long_number(question, text, answer_span, best_first)
         answer_span = prefer_span_about_items(numbered_items_in(question), passage, answer_span, best_first)
         answer_span = _skip_questions(text, spans, answer_span)
+        answer_span = _skip_bare_heading(question, passage, spans, answer_span)
     command = None if looked_up is not None else _command_at(question, passage, answer_span)
     if command is not None:
         return _extract_command(question, passage, command, -best_score)
@@ -255,9 +258,13 @@ def _skip_bare_fact(question: str, text: str, spans: Sequence[Span], best: Span,
 def _prefer_whole_explanation(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> Span:
     """Return the whole text below a question or heading that asks the same, if it is short; else the given sentence.
 
-    It asks the same if it has every word of the question that the sentence has.
+    It asks the same if it has every word of the question that the sentence has. In place of a reason that the text
+    refutes, return what follows it.
     """
     text, first = passage.text, spans.index(answer_span)
+    reason = reason_after_belief(text, spans, answer_span) if asks_why(question) else answer_span
+    if reason != answer_span:
+        return reason
     last, asks_same = first, ""
     while first and not asks_same:
         if _is_question(text, spans[first - 1]):
@@ -355,6 +362,24 @@ def _below_run_in_heading(question: str, text: str, spans: Sequence[Span], best:
     return whole if whole[1] - whole[0] <= LONGEST_SPAN else below[0]
 
 
+def _skip_bare_heading(question: str, passage: StoredPassage, spans: Sequence[Span], best: Span) -> Span:
+    """Return the best sentence, or if it is a heading without more words than the question, the next sentence.
+
+    How to do something is not in any sentence below it.
+    """
+    after = spans[spans.index(best) + 1 :]
+    is_skipped = bool(after) and not asks_how_to(question) and _is_bare_heading(question, passage, best)
+    return after[0] if is_skipped else best
+
+
+def _is_bare_heading(question: str, passage: StoredPassage, span: Span) -> bool:
+    """Whether a sentence is the first line of a paragraph, and says no more than the question."""
+    text, (start, end) = passage.text, span
+    is_first = start == passage.body or text[:start].endswith("\n\n")
+    is_line = is_first and text[end : end + 1] == "\n" and text[end + 1 : end + 2].strip() != ""
+    return is_line and _NO_STOP.match(text[start:end]) is not None and terms(text[start:end]) <= terms(question)
+
+
 def _skip_questions(text: str, spans: Sequence[Span], best: Span) -> Span:
     """Return the best sentence, or if it is a question, the next sentence that is not."""
     after = spans[spans.index(best) :]
@@ -382,7 +407,8 @@ def _whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], an
     following = spans[spans.index(answer_span) + 1 :][:1]
     # The line above a list, which may be a heading without marks.
     is_title = not _is_item(passage.text, answer_span) and passage.text[answer_span[1] - 1] not in ".!?:"
-    several = asks_for_several(question)
+    before = spans[: spans.index(answer_span)][-1:]
+    several = asks_for_several(question) or any(_is_bare_heading(question, passage, span) for span in before)
     if following and is_title and (several or is_step(question, passage, following[0])):
         answer_span = following[0]
     is_asked = several or is_step(question, passage, answer_span)

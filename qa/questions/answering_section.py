@@ -63,7 +63,7 @@ def resolving_passages(snapshot: Index, question: str, passage: StoredPassage) -
     """
     if passage.document.passages > _MAX_PASSAGES:
         return ()
-    if _ASKS_WHY.match(question) and (causes := _causes(snapshot, question, passage)):
+    if asks_why(question) and (causes := _causes(snapshot, question, passage)):
         return causes[:_MOST]
     if asks_how_to(question) and (procedure := _procedure(snapshot, question, passage)):
         return procedure[:_MOST]
@@ -79,6 +79,11 @@ def resolving_passages(snapshot: Index, question: str, passage: StoredPassage) -
             resolving.append(candidate)
             roles.add(role)
     return tuple(resolving[:_MOST]) if _Role.RESOLVES in roles else ()
+
+
+def asks_why(question: str) -> bool:
+    """Whether a question asks for a reason or cause."""
+    return _ASKS_WHY.match(question) is not None
 
 
 def _causes(snapshot: Index, question: str, passage: StoredPassage) -> tuple[StoredPassage, ...]:

@@ -27,7 +27,7 @@ from qa.answer.heading_answer import (
 from qa.answer.named_field import NamedField
 from qa.answer.results import Answer
 from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
-from qa.answer.which_documents import highlight_title, titles_answer
+from qa.answer.which_documents import highlight_title, titles_answer, titles_of_entries
 from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
@@ -121,7 +121,9 @@ class Answerer:
         passages = [hit.passage for hit in ranked]
         answer = None if rows is None else rows.answer(passages)
         if query.for_documents and query.lookup is not None:
-            answer = titles_answer(query.lookup, [hit.passage for hit in self.ranking.hits], len(passages))
+            hits, read = [hit.passage for hit in self.ranking.hits], self.snapshot.passages_of
+            entries_of = partial(titles_of_entries, query.original, query.lookup, passages_of=read)
+            answer = titles_answer(query.lookup, hits, len(passages), entries_of)
         answer = answer or steps_answer(parts, passages, extracts)
         return Draft(ranked, extracts, answer or self._exact_answer(passages, extracts))
 

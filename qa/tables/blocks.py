@@ -13,13 +13,15 @@ from typing import NamedTuple
 
 from corpus import path_words
 from index import Index, StoredPassage
-from qa.answer.candidate_spans import LIST_MARKER
+from qa.answer.candidate_spans import LIST_MARKER, candidate_spans
 from qa.answer.extract import Block, Extract
 from qa.answer.results import Answer, Highlight
 from qa.questions.dates import dates_in
-from qa.questions.steps import command_topic, is_other_topic, nearest_heading, terms
+from qa.questions.steps import asks_how_to, command_topic, is_other_topic, nearest_heading, terms
 from qa.questions.values import Span
 from qa.reader.code_blocks import CodeBlock, code_blocks
+from qa.reader.dated_sections import dated_sections
+from qa.reader.sections import answering_section
 
 # Verbs of questions for commands that say nothing about them.
 _GENERIC = terms("display do execute find get run see show use view")
@@ -124,6 +126,8 @@ def block_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage]
     )
     if block is not None:
         return BlockAnswer((block,))
+    if sections := _named_sections(snapshot, question, ranked):
+        return sections
     if not _MAY_BE_ABOUT_VERSIONS.search(question):
         return None
     from qa.tables.releases import release_answer  # noqa: PLC0415 - few questions are about versions
@@ -249,6 +253,22 @@ def entry_block(question: str, passages: Sequence[StoredPassage]) -> Block | Non
     (passage,) = found.values()
     start = passage.text.index(passage.heading[-1])
     return Block(passage, ((start, start + len(passage.heading[-1])),), passage.heading[-1])
+
+
+def _named_sections(snapshot: Index, question: str, passages: Sequence[StoredPassage]) -> BlockAnswer | None:
+    """Return the day of the section that a question names, or all of its text; None if there is none."""
+    if dated := dated_sections(question, passages, snapshot.passages_of):
+        return BlockAnswer(tuple(_quoted(*part) for part in dated.parts), dated.name)
+    parts = answering_section(question, passages, snapshot.passages_of, is_how_to=asks_how_to(question))
+    return BlockAnswer(tuple(_quoted(*part) for part in parts)) if parts else None
+
+
+def _quoted(passage: StoredPassage, span: Span) -> Block:
+    """Return part of a passage as a block, with its sentences as lines."""
+    text, (start, end) = passage.text, span
+    end = start + len(text[start:end].rstrip())
+    lines = tuple(it for it in candidate_spans(passage) if start <= it[0] and it[1] <= end and start >= passage.body)
+    return Block(passage, lines or ((start, end),), text[start:end].strip("\n"))
 
 
 def _lists(passage: StoredPassage) -> Iterator[_List]:

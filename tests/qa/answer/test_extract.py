@@ -66,6 +66,27 @@ def test_the_items_of_a_nested_list_look_alike() -> None:
     assert result.highlights[0].text == "The tools:"
 
 
+def test_a_bare_heading_does_not_answer() -> None:
+    """What is below it does: a whole list, or the first sentence; a line that says more than the question stays."""
+    goals = "1. Find the leak\n2. Mend the pump"
+    assert extracted("goals of the club", f"Goals\n{goals}\n\nThat is all.", context="Club").answer == goals
+    assert extracted("goals", "Goals\nWe mend pumps. Goals matter.").answer == "We mend pumps. Goals matter."
+    assert extracted("goals of the club", f"Red goals\n{goals}\n\nThat is all.", context="Club").answer == "Red goals"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Why did the red well dry up?", "The clay had slipped."),
+        ("Who says that the red well dried up?", "It is often said that the red well did dry up through theft."),
+    ],
+)
+def test_a_refuted_reason_does_not_answer_why(question: str, answer: str) -> None:
+    """What follows it does; a question for what is said is answered with that."""
+    text = "It is often said that the red well did dry up through theft. The clay had slipped."
+    assert extracted(question, text).answer == answer
+
+
 def test_the_rows_of_a_table_are_extracted() -> None:
     """Without the bars at both ends; neither the column names nor the rule below them are extracted."""
     text = "Fees. All of them.\n\n| Boat | Fee. |\n|---|---|\n| red kayak | 5 |\n| ferry | 7 |\n\nThe end."

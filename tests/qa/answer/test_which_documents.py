@@ -33,6 +33,7 @@ from tests.qa.indexes import build, opened
         ("Which talk is on at 10?", None),
         ("Which notes mention Tuesday?", "Tuesday"),
         ("papers on 3D printing", "3D printing"),
+        ("Which posters mention eels?", "eels"),
         ("Which e-mails mention the rent but not the boiler?", None),
         ("notes about the rent or the boiler", None),
         ("Which studies contain more than 100 patients?", None),
@@ -139,3 +140,50 @@ def test_only_documents_of_the_kind_are_listed_if_some_are_known_to_be(
         answered = retriever.ask(question)
     assert answered.answer is not None
     assert {answered.passages[rank - 1].source.path for rank in answered.answer.citations} == listed
+
+
+ABSTRACTS = """Abstracts, day one
+
+P-1
+Newts in winter
+Ada Holm
+They sleep below logs. Frost kills few.
+
+P-2
+Reeds and their roots
+Jon Vik
+Roots bring air down. Newts hide there.
+
+P-3
+The price of mud
+Eva Lund
+Mud is dear.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Which abstract is about frost?", "P-1 Newts in winter"),
+        ("abstracts on newts", "- P-1 Newts in winter\n- P-2 Reeds and their roots"),
+        ("papers about the mud of the pond", "P-3 The price of mud"),
+        ("Which files are about frost?", "Abstracts, day one"),
+    ],
+)
+def test_the_abstracts_of_a_document_are_listed_in_place_of_it(tmp_path: Path, question: str, text: str) -> None:
+    """If the question asks for abstracts or the like, and the document says that it has some."""
+    build(tmp_path, {"pond.txt": ABSTRACTS})
+    with opened(tmp_path) as retriever:
+        answer = retriever.ask(question)
+    assert answer.answer is not None
+    assert answer.answer.text == text
+
+
+def test_a_document_with_sections_is_no_collection(tmp_path: Path) -> None:
+    """Only one that calls itself a collection is."""
+    sections = "".join(f"## Part {number}\n\nFrost number {number}.\n\n" for number in range(4))
+    build(tmp_path, {"ponds.md": f"# Ponds\n\n{sections}", "talks.md": f"# Talks on ponds\n\n{sections}"})
+    with opened(tmp_path) as retriever:
+        answer = retriever.ask("Which talks are about frost?")
+    assert answer.answer is not None
+    assert sorted(answer.answer.text.split("\n")) == [*(f"- Part {number}" for number in range(4)), "- Ponds"]

@@ -1,0 +1,152 @@
+"""Sections below the heading of a day: "Panel: Soil data" below "Day 2 - Tuesday 9 September".
+
+"When was the panel on soil data?" is answered with the day, if the section's own heading has the words of the question,
+and "who gave the talk on Tuesday?" with the headings of the talks below that day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from index import StoredPassage
+from qa.reader.sections import Part, PassagesOf, Section, around, sections, terms
+
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAY = re.compile(
+    rf"\b(?:(?:{_WEEKDAY},? )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}\b\.?(?:,? \d{{4}}\b)?"
+    rf"|(?:{_WEEKDAY},? )?{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?"
+    rf"|\d{{4}}-\d\d-\d\d\b|{_WEEKDAY}\b)",
+    re.IGNORECASE,
+)
+# What may be before and after the day in a heading that is about it.
+_BEFORE = re.compile(r"[\W_]*(?:day \d{1,2}\b[\W_]*|on )?", re.IGNORECASE)
+_AFTER = re.compile(r"\s*(?:\Z|[:;,.(–—-])")
+_ASKS_WHEN = re.compile(
+    r"\W*(?:when (?:is|are|was|were|will|did|does|do)|(?:on )?(?:what|which) (?:day|date)|(?:the )?(?:date|day) of)\b",
+    re.IGNORECASE,
+)
+_ASKS_ALSO = re.compile(r"\b(?:how|why|where|what time|who)\b", re.IGNORECASE)
+# A section that says when, or that it was not then.
+_MOVED = re.compile(r"\b(?:cancel\w{2,4}|moved|postponed|rescheduled)\b", re.IGNORECASE)
+# Questions for a talk and who gave it, on a day that they name; headings of talks; and words of such questions.
+_ASKS_WHO_SPOKE = re.compile(
+    r"\W*(?:who (?:gave|held|is (?:giving|speaking|talking)|spoke|talked|will (?:give|speak|talk))"
+    r"|(?:which|what) (?:\w+ )?(?:keynotes?|lectures?|talks?) (?:are|is|was|were))\b",
+    re.IGNORECASE,
+)
+_TALK = re.compile(r"[^:]{0,30}\b(?:keynote|lecture|talk|speech)\b[^:]{0,30}:", re.IGNORECASE)
+_OF_TALKS = terms("gave give giving held keynote lecture speak speaking spoke speech talk talking talked")
+_DAY_WORD = re.compile(r"[^\W\d_]{3,}|\d+")
+_OF_QUESTION = terms(
+    "ceremony date day event gave give given happened held hold place planned presentation presented scheduled session"
+    " speak spoke take talk talked took"
+)
+
+
+class DatedSections(NamedTuple):
+    """Headings that answer: the parts of passages they are, and the words of them that do if not all."""
+
+    parts: tuple[Part, ...]
+    name: str
+
+
+class _Dated(NamedTuple):
+    section: Section
+    name: str
+    day: str
+    heading: str
+
+
+def dated_sections(question: str, passages: Sequence[StoredPassage], passages_of: PassagesOf) -> DatedSections | None:
+    """Return the day of the section that a question asks when it was, or the headings of the talks on a day.
+
+    There is no answer if no section or several may be the one that is meant, or if talks are in several documents.
+
+    Args:
+        question: The question.
+        passages: The passages to search, best first.
+        passages_of: Gives all passages of a document.
+    """
+    if _ASKS_WHO_SPOKE.match(question) and (day := _DAY.search(question)):
+        return _talks(question, day[0], passages, passages_of)
+    asks = _ASKS_WHEN.match(question)
+    if asks is None or _DAY.search(question) or _ASKS_ALSO.search(question, asks.end()):
+        return None
+    asked = terms(question) - _OF_QUESTION
+    found: dict[tuple[str, str], tuple[int, _Dated]] = {}
+    for passage in passages if asked else ():
+        for dated in _below_days(passage):
+            own = asked & terms(dated.name)
+            if not own or _DAY.search(dated.section.text) or _MOVED.search(dated.section.text):
+                continue
+            above = around(dated.section, passages_of(passage.document.path))
+            if asked - own <= above and not own <= above - terms(dated.name):
+                found.setdefault((passage.document.path, dated.heading), (len(asked - own), dated))
+    least = min((missing for missing, _ in found.values()), default=0)
+    best = [dated for missing, dated in found.values() if missing == least]
+    if len(best) > 1:
+        best = [it for it in best if it.section.parts[0][0].document.path == passages[0].document.path]
+    return _with_day(best[0], passages_of) if len(best) == 1 else None
+
+
+def _talks(question: str, day: str, passages: Sequence[StoredPassage], passages_of: PassagesOf) -> DatedSections | None:
+    """Return the headings of the talks on a day, in the order of the text."""
+    asked = terms(question.replace(day, " ")) - _OF_TALKS
+    wanted = _words_of_day(day)
+    found: dict[tuple[str, int], Part] = {}
+    for passage in passages:
+        for section in sections(passage):
+            if section.heading is None or not _TALK.match(section.name):
+                continue
+            days = (_words_of_day(_plain_day(heading)) for heading in section.outer)
+            path, known = passage.document.path, terms(section.name)
+            if any(wanted <= words for words in days) and asked <= known | around(section, passages_of(path)):
+                found[path, passage.start + section.heading[0]] = passage, section.heading
+    parts = tuple(found[key] for key in sorted(found))
+    one_each = len({passage.id for passage, _ in parts}) == len(parts)
+    return DatedSections(parts, "") if parts and one_each and len({path for path, _ in found}) == 1 else None
+
+
+def _words_of_day(day: str) -> set[str]:
+    """Return the words of a day in short forms: {"tue", "9", "sep"}."""
+    return {word[:3].lower() if word.isalpha() else word for word in _DAY_WORD.findall(day)} - {"the"}
+
+
+def _plain_day(heading: str) -> str:
+    """Return the day that a heading is about; "" if there is none, or several."""
+    days = list(_DAY.finditer(heading))
+    is_plain = len(days) == 1 and _BEFORE.fullmatch(heading[: days[0].start()]) and _AFTER.match(heading, days[0].end())
+    return days[0][0] if is_plain else ""
+
+
+def _below_days(passage: StoredPassage) -> Iterator[_Dated]:
+    """Yield the sections of a passage whose heading is below that of a day, or has it."""
+    for section in sections(passage):
+        for heading in (section.name, *reversed(section.outer)):
+            day = _plain_day(heading)
+            if day and section.heading is not None:
+                name = heading.partition(day)[2] if heading == section.name else section.name
+                yield _Dated(section, name, day, heading)
+                break
+
+
+def _with_day(dated: _Dated, passages_of: PassagesOf) -> DatedSections | None:
+    """Return the heading of a section, with that of its day, which may be in a passage before."""
+    passage = dated.section.parts[0][0]
+    start, end = dated.section.heading or (0, 0)
+    if dated.day in passage.text[start:end]:
+        return DatedSections(((passage, (start, end)),), dated.day)
+    at = passage.text.rfind(dated.heading, 0, start)
+    if at >= 0:
+        return DatedSections(((passage, (at, end)),), dated.day)
+    for before in reversed([it for it in passages_of(passage.document.path) if it.start < passage.start]):
+        at = before.text.find(dated.heading, 0, before.body)
+        if at >= 0:
+            return DatedSections(((passage, (start, end)), (before, (at, at + len(dated.heading)))), dated.day)
+    return None
