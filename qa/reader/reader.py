@@ -32,6 +32,11 @@ _FIELD = re.compile(r"^[^\n:]{1,40}:[ \t]", re.MULTILINE)
 # Batch size of the network, and the multiple to which lengths are padded.
 _ROWS = 4
 _STEP = 16
+# Maximum characters between a passage and the one before it: headings, not left-out text.
+LARGEST_GAP = 100
+# The last sentence or line says what a passage continues; more distracts from the passage.
+_LONGEST_PRECEDING = 200
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 
 
 class ReaderInput(NamedTuple):
@@ -163,3 +168,12 @@ def _reading(item: ReaderInput, logits: Floats, judged: Floats) -> Reading:
     """Make a reading of one row: `(t, 2)` logits of start and end, `(2,)` of answered and relevant."""
     text = logits[item.text : item.text + len(item.spans)]
     return Reading(float(judged[0]), float(judged[1]), text[:, 0], text[:, 1], float(logits[0].sum()), item.spans)
+
+
+def with_preceding(context: str, text: str) -> str:
+    """Append the last sentence of the text before a passage to its context (title › headings).
+
+    It tells what "it" or a list item is about.
+    """
+    last = _SENTENCE_END.split(text.strip())[-1]
+    return " › ".join(filter(None, (context, " ".join(last.split())[-_LONGEST_PRECEDING:])))

@@ -15,8 +15,7 @@ from qa.answer.results import Mode
 from qa.questions.bands import write_as_bands
 from qa.questions.dates import dates_in, names_month, spell_out_dates, write_dates_as_in
 from qa.questions.sender import may_name_person, said_of_topic, topic_of_sender
-from qa.reader.preceding import LARGEST_GAP, with_preceding
-from qa.reader.reader import Reader
+from qa.reader.reader import LARGEST_GAP, Reader, with_preceding
 from qa.reader.reading import Reading
 from qa.reader.speakers import MOST_PASSAGES, Said, in_third_person, of_original, says_i, speakers
 from qa.retrieval.distinct import RankedPassage
