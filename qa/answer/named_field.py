@@ -63,7 +63,8 @@ _ASKS_FOR_NUMBER = re.compile(r"\b(?:when|how (?:much|many|long|old|often|far))\
 _ASKS_WHO_DID = re.compile(
     r"\W*who\s+(?!(?:else|is|are|am|was|were|do|does|did|can|could|will|would|shall|should|must)\b)", re.IGNORECASE
 )
-_NAME = r"[A-Z][\w.&'’-]{0,30}(?: [A-Z][\w.&'’-]{0,30}){0,3}"
+_PART = r"(?:(?:[A-Z]\.){1,3}|(?:Dr|Mrs?|Ms|Prof|St)\.|[A-Z][\w&'’-]{0,30})"
+_NAME = rf"{_PART}(?: {_PART}){{0,3}}"
 _DAY = rf"(?:{MONTH}|(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\b)"
 _DOER = re.compile(
     rf"\((?!{_DAY})(?P<brackets>{_NAME})\)(?=\W*$)|\bby (?!{_DAY})(?P<by>{_NAME})(?=[ \t]*(?:[,;.(–—-]|$))",
