@@ -29,7 +29,7 @@ from qa.questions.values import (
 )
 from qa.reader.decisions import decision_about
 from qa.reader.reading import Reading
-from qa.reader.speakers import Said, with_names
+from qa.reader.speakers import Said, words_or_speaker
 
 # Questions that a few words can answer, unless they also match `_ASKS_FOR_MORE`; all others get a sentence.
 _ASKS_FOR_WORDS = re.compile(
@@ -216,6 +216,11 @@ def _passage_words(answer: _PassageAnswer) -> set[str]:
     return set(_words("\n".join((passage.text, passage.title, passage.document.path.replace("_", " ")))))
 
 
+def _words_around(passage: StoredPassage) -> set[str]:
+    """Return the words of a passage, its headings and its title."""
+    return set(_words("\n".join((passage.text, *passage.heading, passage.title))))
+
+
 def _years(answer: _PassageAnswer) -> set[str]:
     """Return the years in an answer's sentence; if it has none, those in the headings, title and path."""
     headings = (*answer.passage.heading, answer.passage.title, answer.passage.document.path)
@@ -230,7 +235,9 @@ def _passage_answer(
     if passage.is_front_matter and (value := _VALUE.fullmatch(text, *sentence)):
         return _PassageAnswer(rank, value[1], text[slice(*sentence)], reading, passage)
     start, end = answer_words(question, passage, sentence, reading)
-    answer = with_names(text, (start, end), said)
+    answer = words_or_speaker(text, (start, end), said)
+    # A letter may be signed in another passage, which is not the one that is cited.
+    answer = answer if set(_words(answer)) <= _words_around(passage) else text[start:end]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
         answer = _strip_quotation_marks(answer, text)
     # What was decided may be in the next sentence, and what it refers to in an earlier one.

@@ -189,6 +189,9 @@ def written_on(question: str, passages: Sequence[StoredPassage]) -> NamedField |
     if found is None:
         return None
     passage, (start, end), date = found
+    # The day of a chat may be written in an earlier passage.
+    if not any(date in part for part in (passage.text, *passage.heading, passage.title)):
+        return None
     mark = Highlight((passage.start + start, passage.start + end), passage.text[start:end])
     return NamedField(passage, Extract((mark,), 1.0, (start, end), mark.text, name=date, names_question=True))
 

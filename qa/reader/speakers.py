@@ -184,15 +184,15 @@ def says_i(text: str) -> bool:
     return _I.search(text) is not None
 
 
-def with_names(text: str, span: Span, said: Sequence[Said]) -> str:
-    """Return part of a text with names instead of "I": "Ida's cousin" for "my cousin"."""
+def words_or_speaker(text: str, span: Span, said: Sequence[Said]) -> str:
+    """Return part of a text, or the name of who says it if that part is "I", "me", or such a name with one of these."""
     start, end = span
     whole = in_third_person(text, [it for it in said if it.span[0] < end and start < it.span[1]])
     kept = np.flatnonzero((whole.starts >= start) & (whole.ends <= end))
-    new = whole.text[kept[0] : kept[-1] + 1] if kept.size else text[start:end]
+    new = whole.text[kept[0] : kept[-1] + 1] if kept.size else ""
     # "Ida   I" in a chat.
     parts = {part.strip() for part in _NAME_END.split(new)}
-    return next((it.speaker for it in said if parts == {it.speaker}), new)
+    return next((it.speaker for it in said if parts == {it.speaker}), text[start:end])
 
 
 def in_third_person(text: str, said: Sequence[Said]) -> Rewritten:

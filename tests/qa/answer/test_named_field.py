@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from qa import Retriever, build_index
-from qa.answer.named_field import doer_of
+from qa.answer.named_field import doer_of, written_on
 from tests.qa.indexes import write
+from tests.qa.passages import stored
 
 FILES = {
     "boats.csv": "boat,berth,mooring_fee,skipper\nPetrel,D4,410,Ann Holm\nSkua,D9,385,Bo Lind\nTern,E2,,Cy Marsh\n",
@@ -129,3 +131,19 @@ def test_other_questions_do_not_ask_for_a_field(retriever: Retriever, question: 
 def test_who_did_what_an_entry_notes(question: str, entry: str, doer: str | None) -> None:
     span = doer_of(question, entry)
     assert (span and entry[slice(*span)]) == doer
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "date"),
+    [
+        ("Sat 3 May\n19:30  Ida   hello", "19:40  Ida   I broke the oar", None),
+        ("19:30  Ida   hello", "Sat 3 May\n19:40  Ida   I broke the oar\n19:41  Bo    oh", "Sat 3 May"),
+    ],
+)
+def test_the_date_of_a_message_stands_in_its_passage(above: str, below: str, date: str | None) -> None:
+    first = stored(f"{above}\n19:31  Bo    hi")
+    second = replace(stored(f"{below}\n19:45  Bo    never mind"), id=2, start=len(first.text) + 1)
+    document = replace(first.document, passages=2)
+    passages = [replace(passage, document=document) for passage in (first, second)]
+    found = written_on("when did Ida break the oar?", passages)
+    assert (None if found is None else found.extract.name) == date
