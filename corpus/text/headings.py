@@ -42,6 +42,11 @@ _CODE = re.compile(r"[A-Z]{0,4}[-. ]?\d[\w.-]{0,7}")
 _TIME = re.compile(r"\d[:.]\d\d(?!\d)")
 _SEPARATOR = re.compile(r"[\d,;|=]")
 _LABEL_WORDS = 3
+# A paragraph in one line is at least this long; at least so many of them have a heading.
+_MIN_LINE, _MIN_PARAGRAPHS = 80, 3
+_PARAGRAPH_END = re.compile(r"[.!?][\"”’)\]]*(?:\d{1,3}(?:,\d{1,3})*|\[\d{1,3}\])*\s*\Z")
+# A question whose answer begins with "A:" on the next line.
+_ASKED = re.compile(r"Q\d*[.:)]\s")
 # Prose below a heading, in characters: its first line, and all of it. A line above it would have had room for its first
 # word if both are shorter than this share of its lines.
 _MIN_PROSE_LINE, _MIN_PROSE, _ROOM = 50, 100, 0.85
@@ -175,12 +180,31 @@ def tight_heading(lines: Sequence[str], *, any_text: bool = False, first: bool =
         return 0
     is_prose = len(body) >= _MIN_PROSE_LINE and sum(map(len, rest[names:])) >= _MIN_PROSE
     is_name = len(title.split()) <= _CLEAR_WORDS and not _SEPARATOR.search(title)
-    return end if is_prose or (any_text and (is_list if first else is_name)) else 0
+    return end if is_prose or (any_text and (first or is_name)) else 0
+
+
+def headings_between_paragraphs(lines: Sequence[str]) -> list[int]:
+    """Return which lines are headings in a text without any blank lines, each of whose paragraphs is one long line.
+
+    These are the short lines right before a paragraph, and right after one, as a list may follow.
+    """
+    is_paragraph = [len(line) >= _MIN_LINE and _PARAGRAPH_END.search(line) is not None for line in lines]
+    if sum(is_paragraph) < _MIN_PARAGRAPHS:
+        return []
+    found: list[int] = []
+    for i, (before, after) in enumerate(zip([False, *is_paragraph], [*is_paragraph[1:], False], strict=False)):
+        line = lines[i].strip()
+        is_short = not is_paragraph[i] and len(line) <= _MAX_ITEM and could_be_heading(line) and _is_quiet(line)
+        # Below a title there may be names.
+        is_names = found[-1:] == [i - 1] and "," in line and is_title_case(line, share=1)
+        if is_short and (before or after) and not is_names:
+            found.append(i)
+    return found if sum(is_paragraph[i + 1] for i in found if i + 1 < len(lines)) >= _MIN_PARAGRAPHS else []
 
 
 def _is_quiet(line: str) -> bool:
-    """Whether a line is neither the head of a message, the closing of a letter, an item, a command nor a sentence."""
-    is_start = line[0].isalnum() or line[0] == "§"
+    """Whether a line is no head of a message, closing of a letter, item, command, question with "Q:" or sentence."""
+    is_start = (line[0].isalnum() or line[0] == "§") and not _ASKED.match(line)
     is_end = line[-1] != "." and (line[-1] != ":" or len(line.split()) <= _LABEL_WORDS)
     return is_start and is_end and not SIGN_OFF.fullmatch(line) and not _TIME.search(line)
 

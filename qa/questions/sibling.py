@@ -26,7 +26,7 @@ _CALENDAR = re.compile(
 )
 # A name, and what names of its variants end in: "Kestrel XL", "Clivo 3 Pro". Overlapping, as in "BACK FIT PLUS".
 _VARIANT = re.compile(
-    r"\b(?=(?P<name>[A-Z][^\W_]*(?:[ -]\d[\w.]*)?)[ -](?P<variant>[A-Z]{2}|[A-Z]?\d[\w.]*"
+    r"\b(?=(?P<name>[A-Z][^\W_]*(?:[ -]\d[\w.]*)?)[ -](?P<variant>[A-Z]{2}|[A-Z]?\d{1,4}[A-Z]?(?![\w.])"
     r"|(?i:plus|pro|max|mini|midi|maxi|xxl|xl|xs|lite|light|ultra|forte|retard|depot|duo|trio|extra|advanced?|premium|deluxe|superior|standard|basic"
     r"|classic|comfort|junior|senior|kids|family|student|business|home|turbo|eco|sport|compact|express|gold|silver"
     r"|platinum|iii?|iv))\b)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from corpus.readers.assemble.gaps import fill_gaps, is_blank
@@ -19,6 +20,7 @@ from corpus.text.headings import (
     TopHeading,
     could_be_heading,
     heading_title,
+    headings_between_paragraphs,
     infer_headings,
     is_markup,
     is_title_case,
@@ -179,6 +181,7 @@ def _split_pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
             chunks[-1].append(_TextLine(line, start, end))
         elif chunks[-1]:
             chunks.append([])
+    chunks = [part for chunk in chunks for part in _parts(chunk)]
     has_tight = sum(tight_heading(_texts(chunk)) > 0 for chunk in chunks if chunk) >= _MIN_TIGHT
     for i, chunk in enumerate(filter(None, chunks)):
         is_tight = has_tight and not _are_two_titles(chunk)
@@ -189,6 +192,13 @@ def _split_pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
         below = _split_chunk(text, chunk[above:], styles)
         pieces += [replace(piece, alone=piece.alone and is_upper(piece.text)) for piece in below] if above else below
     return pieces
+
+
+def _parts(lines: list[_TextLine]) -> Iterator[list[_TextLine]]:
+    """Yield the lines of a text without blank lines in parts, each of which begins with a heading."""
+    begins = headings_between_paragraphs(_texts(lines))
+    for begin, end in pairwise((0, *(at for at in begins if at), len(lines))):
+        yield lines[begin:end]
 
 
 def _texts(lines: list[_TextLine]) -> list[str]:
