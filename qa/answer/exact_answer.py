@@ -70,6 +70,8 @@ _CODE = re.compile(r"`[^`\n]+`")
 _STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
 _VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
+# The end of a sentence with the number of a note.
+_NOTE = re.compile(r"(?:(?<=[^\W\d_])|(?<=[\s(](?:1[5-9]|20)\d\d))[.!?][\"”’)]*\d{1,3}(?:[,–-]\d{1,3})*\Z")
 # The marks before a quoted line of a message, and a line that surely is quoted, while "> 40 mg" may be a bound.
 _QUOTED_LINE = re.compile(r"(?:>[ \t]*+)+(?=\S)")
 _QUOTED_WORDS = re.compile(r"^>[> \t]*[^\W\d_]", re.MULTILINE)
@@ -240,6 +242,8 @@ def _passage_answer(
     answer = answer if set(_words(answer)) <= _words_around(passage) else text[start:end]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
         answer = _strip_quotation_marks(answer, text)
+    if (start, end) != sentence and (note := _NOTE.search(text, start - 1, end)) and end == sentence[1]:
+        answer = answer.removesuffix(note[0])
     # What was decided may be in the next sentence, and what it refers to in an earlier one.
     if end > sentence[1]:
         sentence = min(sentence[0], start), next((it[1] for it in sentence_spans(text, start) if it[1] >= end), end)

@@ -303,12 +303,19 @@ def _stripped(text: str, start: int, end: int) -> Span:
     return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
 
 
-def states_other_statistic(question: str, sentence: str) -> bool:
-    """Whether a sentence gives another statistic instead of the one asked for: the mean for the median."""
-    for group in _STATISTICS:
+def lacks_statistic(question: str, sentence: str, text: str) -> bool:
+    """Whether a sentence gives another statistic than the one asked for, as the mean for the median, or a text none.
+
+    Args:
+        question: The question.
+        sentence: The answering sentence.
+        text: Its passage. Ratios and deviations have a name wherever they are given, unlike means: "aged 63".
+    """
+    for number, group in enumerate(_STATISTICS):
         asked = [pattern for full, pattern in group if re.search(full, question)]
         if len(asked) == 1 and not asked[0].search(sentence):
-            return any(pattern.search(sentence) for _, pattern in group)
+            is_other = any(pattern.search(sentence) for _, pattern in group)
+            return is_other or (number > 0 and not asked[0].search(text))
     return False
 
 

@@ -40,7 +40,7 @@ from qa.questions.steps import (
     is_step_of_other_procedure,
     procedure_parts,
 )
-from qa.questions.values import Span, states_other_statistic
+from qa.questions.values import Span, lacks_statistic
 from qa.reader.tables import tables
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.judge import PassageJudge
@@ -175,7 +175,7 @@ class Answerer:
             or (self.ranking.named_field is not None and self.ranking.named_field.is_of_other_day)
             or is_about_other_item(numbered_items_in(query.question), best, answer_span)
             or is_opposite_procedure(query.text, best)
-            or states_other_statistic(query.question, best.text[slice(*answer_span)])
+            or lacks_statistic(query.question, best.text[slice(*answer_span)], best.text)
             or lacks_expansion(query.original, best)
             or names_sibling(self.snapshot, query.original, best)
             or namesake_of_variant(self.snapshot, query.original, best) is not None

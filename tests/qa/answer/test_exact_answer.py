@@ -525,3 +525,16 @@ FEE = "The yearly fee of the allotment is €96, payable in March."
 def test_finding_a_replaced_value_takes_linear_time() -> None:
     text = "€96 becomes instead of €96 no longer " * 1000
     check_growth(lambda text: find_replacement("€96", text, set()), text, text * 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        ("The organ has 54 keys.1 It is old.", "54 keys.1", "54 keys"),
+        ("Salt was boiled here until 1938.5 It was sold.", "1938.5", "1938"),
+        ("The rail is 54.5 long.", "54.5", "54.5"),
+        ("They measured 54.5", "54.5", "54.5"),
+    ],
+)
+def test_the_number_of_a_note_is_no_part_of_an_answer(text: str, words: str, expected: str) -> None:
+    assert answer_text("How many are there, or since when?", text, words) == expected
