@@ -44,6 +44,8 @@ _SEPARATOR = re.compile(r"[\d,;|=]")
 _LABEL_WORDS = 3
 # A paragraph in one line is at least this long; at least so many of them have a heading.
 _MIN_LINE, _MIN_PARAGRAPHS = 80, 3
+# The last line below a title that is no heading of its own.
+_MAX_MASTHEAD = 3
 _PARAGRAPH_END = re.compile(r"[.!?][\"”’)\]]*(?:\d{1,3}(?:,\d{1,3})*|\[\d{1,3}\])*\s*\Z")
 # A question whose answer begins with "A:" on the next line.
 _ASKED = re.compile(r"Q\d*[.:)]\s")
@@ -195,9 +197,12 @@ def headings_between_paragraphs(lines: Sequence[str]) -> list[int]:
     for i, (before, after) in enumerate(zip([False, *is_paragraph], [*is_paragraph[1:], False], strict=False)):
         line = lines[i].strip()
         is_short = not is_paragraph[i] and len(line) <= _MAX_ITEM and could_be_heading(line) and _is_quiet(line)
-        # Below a title there may be names.
+        # The numbered clauses of a contract are found better without their headings.
+        is_short = is_short and not line[0].isdigit() and line[0] != "§"
+        # Below a title there may be names, and below that of the document anything.
         is_names = found[-1:] == [i - 1] and "," in line and is_title_case(line, share=1)
-        if is_short and (before or after) and not is_names:
+        is_masthead = 0 < i <= _MAX_MASTHEAD and not any(is_paragraph[:i])
+        if is_short and (before or after) and not (is_names or is_masthead):
             found.append(i)
     return found if sum(is_paragraph[i + 1] for i in found if i + 1 < len(lines)) >= _MIN_PARAGRAPHS else []
 

@@ -185,13 +185,13 @@ def says_i(text: str) -> bool:
 
 
 def words_or_speaker(text: str, span: Span, said: Sequence[Said]) -> str:
-    """Return part of a text, or the name of who says it if that part is "I", "me", or such a name with one of these."""
+    """Return part of a text, or the name of who says it if that part is "I", "me" or "my", with the name or alone."""
     start, end = span
     whole = in_third_person(text, [it for it in said if it.span[0] < end and start < it.span[1]])
     kept = np.flatnonzero((whole.starts >= start) & (whole.ends <= end))
     new = whole.text[kept[0] : kept[-1] + 1] if kept.size else ""
     # "Ida   I" in a chat.
-    parts = {part.strip() for part in _NAME_END.split(new)}
+    parts = {part.strip().removesuffix("'s") for part in _NAME_END.split(new)}
     return next((it.speaker for it in said if parts == {it.speaker}), text[start:end])
 
 

@@ -90,7 +90,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         # Who says "I"
         ("who tows the trailer?", "Tilda Roux"),
         ("who has lost a paddle?", "Piers Hall"),
-        ("whose sister bakes the scones?", "Tilda Roux's"),
+        ("whose sister bakes the scones?", "Tilda Roux"),
         ("who is allergic to shellfish?", "Imre Vass"),
         ("who varnished the canoe?", "Rolf"),
         ("who broke the tiller?", "Ottilie"),

@@ -70,6 +70,12 @@ ITEMS = "Mud corer\nWaders in sizes 38 to 46\nTwo drones"
             "Monday\n\nOpening talk\n@\n\nTuesday\n\nSecond talk\n@\n\nThird talk\n@",
             ["Monday", "Monday/Opening talk", "Tuesday", "Tuesday/Second talk", "Tuesday/Third talk"],
         ),
+        # Without any blank lines
+        (
+            "Teal\nFrom the gazetteer\n@\nQuick facts\n#\nHistory\n@\n@\nLandmarks\n#\nFestivals\n@\nClimate\n@\n7 Notes\n@",
+            ["Teal", "Quick facts", "History", "Landmarks", "Festivals", "Climate"],
+        ),
+        ("Safety first\n@\nRates of hire\n@\nboats are cheap\n@", []),
         # One may be anything, and a list alone says nothing.
         ("Safety first\n@\n\nThings for hire\n#", []),
         ("Safety first\n#\n\nThings for hire\n#", []),
