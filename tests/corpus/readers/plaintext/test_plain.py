@@ -72,7 +72,7 @@ ITEMS = "Mud corer\nWaders in sizes 38 to 46\nTwo drones"
         ),
         # Without any blank lines
         (
-            "Teal\nFrom the gazetteer\n@\nQuick facts\n#\nHistory\n@\n@\nLandmarks\n#\nFestivals\n@\nClimate\n@\n7 Notes\n@",
+            "Teal\nFrom a map\n@\nQuick facts\n#\nHistory\n@\n@\nLandmarks\n#\nFestivals\n@\nClimate\n@\n7 Notes\n@",
             ["Teal", "Quick facts", "History", "Landmarks", "Festivals", "Climate"],
         ),
         ("Safety first\n@\nRates of hire\n@\nboats are cheap\n@", []),
