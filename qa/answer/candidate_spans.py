@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from corpus import code_spans, is_code, sentence_spans
+from corpus import code_spans, is_code, lazy_pattern, sentence_spans
 from index import StoredPassage
 from qa.questions.log_entries import entry_starts
 from qa.questions.values import MONTH, Span
@@ -16,23 +16,23 @@ from qa.reader.tables import tables
 # In characters; a longer highlight would not point at anything in particular.
 LONGEST_SPAN = 400
 # The marker of a list item, but not the day of a date: "5. Mai 2023: Besuch".
-LIST_MARKER = re.compile(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{{2,5}})\))\s+")
+LIST_MARKER = lazy_pattern(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{{2,5}})\))\s+")
 # The marks of a heading, by media type.
 _HEADING_MARKS = {
-    "text/markdown": re.compile(r"^#{1,6}[ \t]+(?=\S)", re.MULTILINE),
-    "text/x-org": re.compile(r"^\*+[ \t]+(?=\S)", re.MULTILINE),
-    "text/asciidoc": re.compile(r"^={1,6}[ \t]+(?=\S)", re.MULTILINE),
+    "text/markdown": lazy_pattern(r"^#{1,6}[ \t]+(?=\S)", re.MULTILINE),
+    "text/x-org": lazy_pattern(r"^\*+[ \t]+(?=\S)", re.MULTILINE),
+    "text/asciidoc": lazy_pattern(r"^={1,6}[ \t]+(?=\S)", re.MULTILINE),
 }
 # A sentence that says no more than yes or no: "Yes.", "text: No!", "Anna: Of course."
-_YES_OR_NO = re.compile(
+_YES_OR_NO = lazy_pattern(
     r"(?:[^:\n]{1,30}: +)?(?:yes|no|yep|nope|yeah|sure|of course|certainly|correct|exactly|not at all)[.!]",
     re.IGNORECASE,
 )
 # A field of front matter other than the title, with its continuation lines.
-_FIELD = re.compile(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
+_FIELD = lazy_pattern(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+\S|- ).*)*", re.MULTILINE)
 # Where an over-long sentence is cut: after a semicolon or before an item, as in "; or (iv) was", else at any blank.
-_CLAUSE = re.compile(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
-_BLANK = re.compile(r"\s+")
+_CLAUSE = lazy_pattern(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
+_BLANK = lazy_pattern(r"\s+")
 
 
 def candidate_spans(passage: StoredPassage) -> list[Span]:

@@ -11,6 +11,7 @@ import math
 import re
 from dataclasses import astuple, dataclass
 
+from corpus import lazy_pattern
 from index import StoredPassage
 from qa.questions.bands import write_as_bands
 from qa.questions.values import NUMBER_WORDS
@@ -38,11 +39,11 @@ _IS_NOWHERE = 0.05
 # The highest confidence in an answer about another subject than the question's, such as box 4 instead of box 5.
 OTHER_SUBJECT = 0.2
 
-_NUMBER = re.compile(r"\d[\d.,]*")
-_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
-_WORD = re.compile(r"[a-z]+")
+_NUMBER = lazy_pattern(r"\d[\d.,]*")
+_THOUSANDS = lazy_pattern(r",(?=\d{3}(?!\d))")
+_WORD = lazy_pattern(r"[a-z]+")
 # "is it open?", "any parking there?"; but "can you tell me when ...?" asks for more than yes or no.
-_YES_NO = re.compile(
+_YES_NO = lazy_pattern(
     r"\W*(?:(?:and|so|but) )?(?:any|is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may"
     r"|might|must)(?:n['’]t)?\b(?! you\b)(?!.*\b(?:who|whom|whose|what|when|where|which|why|how)\b)",
     re.IGNORECASE,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from corpus import path_words, sentence_spans
+from corpus import lazy_pattern, path_words, sentence_spans
 from index import STOP_WORDS, Index, StoredPassage
 from qa.answer.exact_answer import adds_information, answer_words, is_same
 from qa.answer.extract import skip_stamp
@@ -42,24 +42,24 @@ _RECORDS = (
 _LAST, _FIRST = r"(?:last|latest|(?:most )?recent|newest)", r"(?:first|earliest|oldest)"
 _OF_RECORD = rf"(?=\s(?:[\w-]+\s){{0,2}}?(?:{_RECORDS})\b)"
 # The last record announces the next.
-_ASKS_FOR_LAST = re.compile(rf"\b(?:{_LAST}|next){_OF_RECORD}", re.IGNORECASE)
-_ASKS_FOR_FIRST = re.compile(rf"\b{_FIRST}{_OF_RECORD}", re.IGNORECASE)
-_ORDINAL = re.compile(rf"\b(?:{_LAST}|{_FIRST})\s+(?=(?:[\w-]+\s){{0,2}}?(?:{_RECORDS})\b)", re.IGNORECASE)
+_ASKS_FOR_LAST = lazy_pattern(rf"\b(?:{_LAST}|next){_OF_RECORD}", re.IGNORECASE)
+_ASKS_FOR_FIRST = lazy_pattern(rf"\b{_FIRST}{_OF_RECORD}", re.IGNORECASE)
+_ORDINAL = lazy_pattern(rf"\b(?:{_LAST}|{_FIRST})\s+(?=(?:[\w-]+\s){{0,2}}?(?:{_RECORDS})\b)", re.IGNORECASE)
 # A record that a question names besides what it asks, unlike in "who was at the meeting?".
-_AT_RECORD = re.compile(
+_AT_RECORD = lazy_pattern(
     rf"(?<!\bam)(?<!\bis)(?<!\bare)(?<!\bwas)(?<!\bwere)(?<!\bbeen)\s(?:at|during|from|in|of|on)\s(?:the|my|our)"
     rf"\s(?:[\w-]+\s)?(?:{_RECORDS})\b",
     re.IGNORECASE,
 )
 # What differs between the names of the records of a series: numbers, and names of months.
-_VARIES = re.compile(rf"\b{MONTH}|\d+", re.IGNORECASE)
-_IN_NAME = re.compile(r"(?<!\d)((?:19|20)\d\d)[ ._-]?(0[1-9]|1[0-2])[ ._-]?(0[1-9]|[12]\d|3[01])(?!\d)")
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_VARIES = lazy_pattern(rf"\b{MONTH}|\d+", re.IGNORECASE)
+_IN_NAME = lazy_pattern(r"(?<!\d)((?:19|20)\d\d)[ ._-]?(0[1-9]|1[0-2])[ ._-]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_YEAR = lazy_pattern(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 # A short line above others, perhaps numbered, and without the end of a sentence: "2. Figures for May:".
-_ABOVE = re.compile(
+_ABOVE = lazy_pattern(
     r"^[ \t]*(?P<line>(?:\d{1,2}[.)]|[*#_-]+)?[ \t]*[^\W\d_][^\n.!?]{2,58})$(?=\n[^\n]*\S)", re.MULTILINE
 )
-_END_OF_BLOCK = re.compile(r"\n[ \t]*(?:\n|\d{1,2}[.)][ \t])")
+_END_OF_BLOCK = lazy_pattern(r"\n[ \t]*(?:\n|\d{1,2}[.)][ \t])")
 # Larger collections, and documents with more passages, are not searched for a series.
 _MAX_FILES, _MAX_PASSAGES = 5000, 1000
 # How many passages of one record are read.
@@ -68,26 +68,26 @@ _MAX_READ = 12
 _OPENING_LINES = 8
 _MAX_READ_LATER = 6
 # Numbers, names and longer words, by which a later statement refers to a value.
-_KEY = re.compile(r"\d+(?:[.,:]\d+)*|[A-Z][\w’-]+|[a-z]{4,}")
-_HEADER = re.compile(r"(?:From|To|Date|Quoted): ")
+_KEY = lazy_pattern(r"\d+(?:[.,:]\d+)*|[A-Z][\w’-]+|[a-z]{4,}")
+_HEADER = lazy_pattern(r"(?:From|To|Date|Quoted): ")
 # A name that does not begin a question, or a number.
-_NAME_OR_NUMBER = re.compile(r"(?<=[ '’-])[A-Z]\w*|\d+")
-_SENDER = re.compile(r"\A[^:\n]{1,30}:\s+")
-_DIGIT = re.compile(r"\d")
-_KIND_OF_DAY = re.compile(
+_NAME_OR_NUMBER = lazy_pattern(r"(?<=[ '’-])[A-Z]\w*|\d+")
+_SENDER = lazy_pattern(r"\A[^:\n]{1,30}:\s+")
+_DIGIT = lazy_pattern(r"\d")
+_KIND_OF_DAY = lazy_pattern(
     rf"\b(?:{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:days?)?\b|(?i:to(?:day|morrow)|week))|\d(?:st|nd|rd|th)\b"
 )
-_KIND_OF_NUMBER = re.compile(rf"\d|\b(?i:{'|'.join(NUMBER_WORDS)})\b")
+_KIND_OF_NUMBER = lazy_pattern(rf"\d|\b(?i:{'|'.join(NUMBER_WORDS)})\b")
 # A field or setting, other than the date of a letter.
-_FIELD = re.compile(r"(?!(?i:date|datum)\b)[^:=]{1,60}[:=]")
-_CURRENCY = re.compile(r"[€$£¥]")
+_FIELD = lazy_pattern(r"(?!(?i:date|datum)\b)[^:=]{1,60}[:=]")
+_CURRENCY = lazy_pattern(r"[€$£¥]")
 NUMBERS = frozenset(NUMBER_WORDS)
-_QUALIFIED = re.compile(r"\b(?P<other>[^\W\d_][\w-]{2,30})(?:['’]s)?[ -](?=(?P<word>\w+))")
-_OF_WHICH = re.compile(
+_QUALIFIED = lazy_pattern(r"\b(?P<other>[^\W\d_][\w-]{2,30})(?:['’]s)?[ -](?=(?P<word>\w+))")
+_OF_WHICH = lazy_pattern(
     r"\b(?P<word>\w+) (?:of|for|in|at|with) (?:(?:the|an?|my|our|your|his|her|their) )?(?P<other>[^\W\d_][\w-]{2,30})"
 )
-_CLAUSE = re.compile(r"[,.;:!?()]|\s[-–—]\s|\b(?:as|and|because|but|since|so)\b")
-_WHO_DOES = re.compile(r"\W*who(?:'s| is| will| has| have)? (\w+)", re.IGNORECASE)
+_CLAUSE = lazy_pattern(r"[,.;:!?()]|\s[-–—]\s|\b(?:as|and|because|but|since|so)\b")
+_WHO_DOES = lazy_pattern(r"\W*who(?:'s| is| will| has| have)? (\w+)", re.IGNORECASE)
 # Stems of words that do not make it something else: adverbs, adjectives, and nouns for the kind of value.
 _QUALIFIERS = frozenset({
     "actual", "alreadi", "also", "amount", "begin", "correct", "date", "dai", "departur", "extra", "final", "go",

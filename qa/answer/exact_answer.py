@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from corpus import sentence_spans
+from corpus import lazy_pattern, sentence_spans
 from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract, only_asks, skip_stamp
 from qa.answer.results import Alternative, Answer
@@ -32,55 +32,55 @@ from qa.reader.reading import Reading
 from qa.reader.speakers import Said, words_or_speaker
 
 # Questions that a few words can answer, unless they also match `_ASKS_FOR_MORE`; all others get a sentence.
-_ASKS_FOR_WORDS = re.compile(
+_ASKS_FOR_WORDS = lazy_pattern(
     r"\b(?:who|whom|whose|when|where|which|what"
     r"|how (?:many|much|long|old|far|often|tall|high|big|large|fast|deep|wide|heavy|late|early|soon))\b",
     re.IGNORECASE,
 )
 # Questions that only a number can answer: "how warm is it?", but not "how easily does it break?"
-_ASKS_FOR_MEASURE = re.compile(
+_ASKS_FOR_MEASURE = lazy_pattern(
     r"\bhow (?!(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must|to|about"
     r"|come|exactly|else|best|i|we|you|they|he|she|it|one|the|an?|this|that|these|those|my|our|your|his|her|their)\b)\w",
     re.IGNORECASE,
 )
-_ASKS_FOR_MORE = re.compile(
+_ASKS_FOR_MORE = lazy_pattern(
     r"\b(?:why|explain|describe|what (?:happens|happened|should|about|if)"
     r"|what d(?:o|oes|id) (?:[\w.-]+ ){1,6}(?:say|mean|do)"
     r"|and (?:(?:at|by|for|from|in|on|to|with) )?(?:how|wh(?:at|en|ere|ich|om?|ose|y)|in \d+)(?! other))\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_TIME = re.compile(r"\b(?:when|time|date|day)\b", re.IGNORECASE)
-_WORD = re.compile(r"\w+")
-_DIGIT = re.compile(r"\d")
+_ASKS_FOR_TIME = lazy_pattern(r"\b(?:when|time|date|day)\b", re.IGNORECASE)
+_WORD = lazy_pattern(r"\w+")
+_DIGIT = lazy_pattern(r"\d")
 # A word, or a whole number with its sign; cents that are zero; and the units that are no words.
-_WORD_OR_NUMBER = re.compile(r"(?:(?<![\w.)])[-−])?(?<![\w.])\d+(?:[.,:]\d+)*|\w+")
-_NO_CENTS = re.compile(r"(?<=\d)[.,]00?(?![\d.,])")
-_UNIT_MARK = re.compile(r"[%€$£¥]")
+_WORD_OR_NUMBER = lazy_pattern(r"(?:(?<![\w.)])[-−])?(?<![\w.])\d+(?:[.,:]\d+)*|\w+")
+_NO_CENTS = lazy_pattern(r"(?<=\d)[.,]00?(?![\d.,])")
+_UNIT_MARK = lazy_pattern(r"[%€$£¥]")
 _ARTICLES = {"a", "an", "the"}
 # Marks that enclose words: an opening one comes right before a word, a closing one right after.
 _PAIRED = '*`"'
-_MARKS = re.compile(r"([*`\"])\1{0,2}")
-_OPENING_MARK = re.compile(r"[*`\"](?=[^\s*`\"])")
-_CLOSING_MARK = re.compile(r"(?<=[^\s*`\"])[*`\"]")
+_MARKS = lazy_pattern(r"([*`\"])\1{0,2}")
+_OPENING_MARK = lazy_pattern(r"[*`\"](?=[^\s*`\"])")
+_CLOSING_MARK = lazy_pattern(r"(?<=[^\s*`\"])[*`\"]")
 # A title or quotation between such marks.
-_MARKED = re.compile(
+_MARKED = lazy_pattern(
     r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
 )
-_CODE = re.compile(r"`[^`\n]+`")
-_STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
+_CODE = lazy_pattern(r"`[^`\n]+`")
+_STRUCK_OUT = lazy_pattern(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
-_VALUE = re.compile(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
+_VALUE = lazy_pattern(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
 # The end of a sentence with the number of a note.
-_NOTE = re.compile(r"(?:(?<=[^\W\d_])|(?<=[\s(](?:1[5-9]|20)\d\d))[.!?][\"”’)]*\d{1,3}(?:[,–-]\d{1,3})*\Z")
+_NOTE = lazy_pattern(r"(?:(?<=[^\W\d_])|(?<=[\s(](?:1[5-9]|20)\d\d))[.!?][\"”’)]*\d{1,3}(?:[,–-]\d{1,3})*\Z")
 # The marks before a quoted line of a message, and a line that surely is quoted, while "> 40 mg" may be a bound.
-_QUOTED_LINE = re.compile(r"(?:>[ \t]*+)+(?=\S)")
-_QUOTED_WORDS = re.compile(r"^>[> \t]*[^\W\d_]", re.MULTILINE)
+_QUOTED_LINE = lazy_pattern(r"(?:>[ \t]*+)+(?=\S)")
+_QUOTED_WORDS = lazy_pattern(r"^>[> \t]*[^\W\d_]", re.MULTILINE)
 # A value that the sentence denies, rather than a bound such as "not before 8:00".
-_DENIED = re.compile(r"not (?:(?:at|by|for|from|in|on|the) )*\d", re.IGNORECASE)
+_DENIED = lazy_pattern(r"not (?:(?:at|by|for|from|in|on|the) )*\d", re.IGNORECASE)
 # Up to so many words that a line chooses are the answer, of more the reader picks some.
 _MOST_WORDS_CHOSEN = 3
 # The ending of a unit after a number's placeholder, as in "# days".
-_PLURAL_UNIT = re.compile(r"(# [a-z]{2,}?)s\b")
+_PLURAL_UNIT = lazy_pattern(r"(# [a-z]{2,}?)s\b")
 # Least margin over "no answer" for answering in a few words; below it the sentence is the better answer.
 _LEAST_MARGIN = -4.0
 # Least `answered` logit of a passage for it to count as agreeing, or as contradicting.

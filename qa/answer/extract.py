@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from corpus import lazy_pattern
 from index import StoredPassage
 from qa.answer.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans
 from qa.answer.confidence import asks_yes_or_no
@@ -47,44 +48,44 @@ _NEARLY = 0.92
 _DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
 _CLOCK = r"\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s"
 _STAMP = rf"(?:\[?(?:{_DAY},?\s)?{_CLOCK})?"
-_TURN = re.compile(_STAMP + r"[^:\n]{1,30}:\s")
+_TURN = lazy_pattern(_STAMP + r"[^:\n]{1,30}:\s")
 # The same, but surely of a chat rather than of a schedule or a log.
-_MESSAGE = re.compile(rf"(?:\[{_DAY},?|{_DAY},)\s{_CLOCK}(?P<sender>[^:\n]{{1,30}}:\s+)")
+_MESSAGE = lazy_pattern(rf"(?:\[{_DAY},?|{_DAY},)\s{_CLOCK}(?P<sender>[^:\n]{{1,30}}:\s+)")
 # Questions that a sender may answer, and those that the time of a message may answer.
-_ASKS_FOR_NAME = re.compile(r"\b(?:who|whom|whose|which|names?)\b", re.IGNORECASE)
-_ASKS_WHEN_IT_WAS = re.compile(
+_ASKS_FOR_NAME = lazy_pattern(r"\b(?:who|whom|whose|which|names?)\b", re.IGNORECASE)
+_ASKS_WHEN_IT_WAS = lazy_pattern(
     r"\b(?:when|time|date|day)\b.*\b(?:did|had|was|were|wrote|sent|messages?)\b", re.IGNORECASE | re.DOTALL
 )
 # A question, perhaps after its speaker, but not a terse note that merely ends in doubt: "paid 40, or was it 45?"
-_ASKS = re.compile(
+_ASKS = lazy_pattern(
     _STAMP + r"(?:[^:\n]{1,30}:\s+)?+\W*(?:[^\W\d_a-zà-öø-ÿ]"
     r"|(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will|would|should)\b)"
     r".{0,160}\?",
     re.DOTALL,
 )
 # A question with a question word, and questions that such a question may answer.
-_ASKS_OPENLY = re.compile(
+_ASKS_OPENLY = lazy_pattern(
     _STAMP + r"(?:[^:\n]{1,30}:\s+)?+\W*(?P<word>who|whom|whose|what|which|when|where|why|how)\b"
     r"(?! (?:i|we|you|he|she|it|they|the|this)\b)[^?]{0,160}\?",
     re.IGNORECASE,
 )
-_ASKS_FOR_QUESTION = re.compile(r"\b(?:ask|question|quer(?:y|ies)|wonder|want(?:s|ed)? to know)", re.IGNORECASE)
+_ASKS_FOR_QUESTION = lazy_pattern(r"\b(?:ask|question|quer(?:y|ies)|wonder|want(?:s|ed)? to know)", re.IGNORECASE)
 # Questions for a reason, or for what follows.
-_ASKS_FOR_REASON = re.compile(r"\W*(?:why|how come|what (?:if|happens|happened))\b", re.IGNORECASE)
-_ASKS_WHY = re.compile(r"\W*(?:why|how come)\b", re.IGNORECASE)
+_ASKS_FOR_REASON = lazy_pattern(r"\W*(?:why|how come|what (?:if|happens|happened))\b", re.IGNORECASE)
+_ASKS_WHY = lazy_pattern(r"\W*(?:why|how come)\b", re.IGNORECASE)
 _THEREFORE = {"", *terms("therefore thus hence")}
-_HOW_TO = re.compile(r"\W*how to\b[^.!?:\n]*", re.IGNORECASE)
+_HOW_TO = lazy_pattern(r"\W*how to\b[^.!?:\n]*", re.IGNORECASE)
 # A heading that asks: "Why is it wet?", "How to open it", "Why only Ann".
-_ASKS_AS_HEADING = re.compile(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
+_ASKS_AS_HEADING = lazy_pattern(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
 # The end of a sentence that a list completes: "The file is refused if".
-_UNFINISHED = re.compile(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
+_UNFINISHED = lazy_pattern(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
 # Characters that may follow the question mark at the end of a sentence.
 _CLOSING = " \n*_`\"'”’»)"
 # A heading at the beginning of a paragraph, and a line that is no sentence.
-_RUN_IN = re.compile(r"(?P<mark>[*_]{1,3})(?=\S)[^*_\n?]{1,60}(?P=mark)[.:]?")
-_NO_STOP = re.compile(r"\A\D{1,60}(?<![.!?:;,])\Z")
+_RUN_IN = lazy_pattern(r"(?P<mark>[*_]{1,3})(?=\S)[^*_\n?]{1,60}(?P=mark)[.:]?")
+_NO_STOP = lazy_pattern(r"\A\D{1,60}(?<![.!?:;,])\Z")
 # A year, version or rating: "2024", "2024/25", "2.1.4", "5/5".
-_NUMBER = re.compile(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
+_NUMBER = lazy_pattern(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
 
 # Scores how well a span of a passage's text answers; arguments: its first character, and one past its last.
 SpanScore = Callable[[int, int], float]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from corpus import lazy_pattern
 from corpus.formats import format_of
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.answer.exact_answer import adds_information, asks_for_words, is_same
@@ -19,22 +20,22 @@ from qa.questions.values import MONTH
 from qa.reader.reading import Reading
 
 # A heading without the marks around it, as in `## Fees ##` in Markdown, `* Fees` in Org, or `== Fees ==`.
-_BARE = re.compile(r"^[\s#*=_]*(?=\w|[^\s#*=_])(?P<name>.*?)[\s#*=_]*$", re.MULTILINE)
+_BARE = lazy_pattern(r"^[\s#*=_]*(?=\w|[^\s#*=_])(?P<name>.*?)[\s#*=_]*$", re.MULTILINE)
 # The number before the name of a section: "3. Salary", "§ 3 Salary", "4.1 Rent", but not "3. Mai" or "1.4.2 (17 June
 # 2023)".
-_OUTLINE = re.compile(
+_OUTLINE = lazy_pattern(
     rf"(?:§+ ?\d[\w.]*|\d{{1,3}}(?:\.\d{{1,3}})*[.)]|\d{{1,2}}(?:\.\d{{1,2}})+(?= [^\W\d_])) +(?!{MONTH})"
 )
 # A number that may be part of the name, but says nothing alone: "8 Advance", "12 Long Row".
-_FIRST_NUMBER = re.compile(r"\d{1,3} (?=[A-ZÀ-Þ])")
-_ASKS_FOR_NUMBER = re.compile(r"\bhow many\b|\b(?:the|what|which) number\b", re.IGNORECASE)
-_ASKS_FOR_SECTION = re.compile(
+_FIRST_NUMBER = lazy_pattern(r"\d{1,3} (?=[A-ZÀ-Þ])")
+_ASKS_FOR_NUMBER = lazy_pattern(r"\bhow many\b|\b(?:the|what|which) number\b", re.IGNORECASE)
+_ASKS_FOR_SECTION = lazy_pattern(
     r"\b(?:which|what|in|number of the) (?:article|chapter|clause|item|number|paragraph|part|point|release|rule|section"
     r"|step|version)\b",
     re.IGNORECASE,
 )
 # Questions for what was done, while headings say when or where.
-_ASKS_WHAT_WAS_DONE = re.compile(
+_ASKS_WHAT_WAS_DONE = lazy_pattern(
     r"\W*what(?:['’]s| is| are) new\b|\W*what (?:(?:is|are|was|were|got|gets|(?:has|have) been) )?\w{2,}ed\b",
     re.IGNORECASE,
 )
@@ -43,27 +44,27 @@ _LEAST_SHARE = 0.5
 # Least logit that there is an answer.
 _LEAST_ANSWERED = 0.0
 # Questions for the date of a release, and stems that they may have besides its number and the words of its heading.
-_ASKS_FOR_DATE = re.compile(r"\W*(?:when|(?:on )?(?:what|which) (?:date|day))\b", re.IGNORECASE)
+_ASKS_FOR_DATE = lazy_pattern(r"\W*(?:when|(?:on )?(?:what|which) (?:date|day))\b", re.IGNORECASE)
 OF_RELEASES = frozenset({"came", "come", "dai", "date", "issu", "out", "publish", "releas", "ship", "tag", "version"})
 _TYPES = r"class|struct|interface|trait|enum|protocol"
 # "which function ...", "what is the private method that ..."; "which function does it call" asks for another one.
-_ASKS = re.compile(
+_ASKS = lazy_pattern(
     r"\b(?:which|what)(?: (?:is|was) the)?(?: (?!(?:did|does?|is|the|was)\b)\w+)?"
     rf" (?:(?P<type>{_TYPES})|function|method|procedure|subroutine)\b(?! (?:did|does?)\b)",
     re.IGNORECASE,
 )
 # A field of a record.
-_FIELD = re.compile(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
+_FIELD = lazy_pattern(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
 # What a field of a date may have before and after it: "Sat 1 June 2024, 10:00 to 17:30 (Europe/Berlin)".
 _LONGEST_WEEKDAY = 11
-_TIMES = re.compile(r"(?:[\s\d:,–-]|to|\(\S+\))*")
-_ASKS_FOR_VERSION = re.compile(r"\b(?:which|what|in) (?:release|version)\b", re.IGNORECASE)
-_VERSION = re.compile(r"(?<![^\W_])v?\d+(?:\.\w+)+(?:[-+][^\W\d_][\w.-]*)?")
+_TIMES = lazy_pattern(r"(?:[\s\d:,–-]|to|\(\S+\))*")
+_ASKS_FOR_VERSION = lazy_pattern(r"\b(?:which|what|in) (?:release|version)\b", re.IGNORECASE)
+_VERSION = lazy_pattern(r"(?<![^\W_])v?\d+(?:\.\w+)+(?:[-+][^\W\d_][\w.-]*)?")
 # "v1.9.0" is 1.9.0.
-_WORD = re.compile(r"(?<![^\W_])v?(\d+(?:\.\w+)+)|([^\W_]+)")
+_WORD = lazy_pattern(r"(?<![^\W_])v?(\d+(?:\.\w+)+)|([^\W_]+)")
 # Questions for the words of an abbreviation, with two capitals or more.
 _ABBREVIATION = r"(?P<{}>[\w./-]*[A-Z][\w./-]*[A-Z][\w./-]*)"
-_ASKS_FOR_EXPANSION = re.compile(
+_ASKS_FOR_EXPANSION = lazy_pattern(
     rf"(?i:\W*what (?:do|does|did) (?:the )?(?:abbreviation |acronym |letters )?){_ABBREVIATION.format('first')}"
     r"(?i: (?:stand for|abbreviate)\b)"
     rf"|(?i:\b(?:full form|expansion|long form) of (?:the )?){_ABBREVIATION.format('last')}"
@@ -71,7 +72,7 @@ _ASKS_FOR_EXPANSION = re.compile(
 # How far from an abbreviation its words may be.
 _NEAR_ABBREVIATION = 100
 _MOST_LETTERS, _MOST_INSIDE = 12, 3
-_COMMENT = re.compile(r"\s*(?://|/?\*|#|--|@|\"\"\"|''')")
+_COMMENT = lazy_pattern(r"\s*(?://|/?\*|#|--|@|\"\"\"|''')")
 
 
 def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> Extract | None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from corpus import path_words
+from corpus import lazy_pattern, path_words
 from corpus.formats import RECORDS, format_of
 from index import StoredPassage
 from qa.answer.candidate_spans import LONGEST_SPAN
@@ -27,46 +27,46 @@ from qa.questions.steps import terms
 from qa.questions.values import MONTH, Span
 from qa.reader.tables import tables
 
-_SECTION = re.compile(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")
-_SETTING = re.compile(
+_SECTION = lazy_pattern(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")
+_SETTING = lazy_pattern(
     r"(?P<indent>[ \t]*)(?P<item>- +)?(?P<name>[^\s:=#;\[\]{}\"'-][^:=#\n]{0,60}?)[ \t]*"
     r"(?::(?=\s|$)|=)[ \t]*(?P<value>.*)"
 )
 # Not the item of a list.
-_FIELD = re.compile(r"(?P<name>[^\W\d_][^\n:|*]{0,39}?):[ \t]+(?P<value>\S.*)")
+_FIELD = lazy_pattern(r"(?P<name>[^\W\d_][^\n:|*]{0,39}?):[ \t]+(?P<value>\S.*)")
 # A comment after a value, and the quotation marks around it.
-_COMMENT = re.compile(r"\s+[#;].*\Z")
-_QUOTED = re.compile(r"([\"'])(?P<value>[^\"']*)\1")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
+_COMMENT = lazy_pattern(r"\s+[#;].*\Z")
+_QUOTED = lazy_pattern(r"([\"'])(?P<value>[^\"']*)\1")
+_CAMEL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
 _GENERIC = terms(
     "address amount big charge cost date day entry field get give have name need number offer option parameter pay"
     " price record setting size take time value"
 )
-_COLUMN_NAMES = re.compile(r"(?:\A| › )[^›]* \| [^›]*\Z")
+_COLUMN_NAMES = lazy_pattern(r"(?:\A| › )[^›]* \| [^›]*\Z")
 _SHORTEST_PREFIX = 3
 _LEAST_FIELDS = 2
 _LEAST_WORDS = 2
 _MOST_UNKNOWN = 1
-_MEASURE = re.compile(
+_MEASURE = lazy_pattern(
     r"\bhow (?:long|much|many|old|far|often|tall|high|big|large|fast|deep|wide|heavy)\b", re.IGNORECASE
 )
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy_pattern(r"\d")
 # Questions that no field answers.
-_ASKS_FOR_MORE = re.compile(
+_ASKS_FOR_MORE = lazy_pattern(
     r"\A\W*(?:why|explain|describe|compare|list|how (?:do|does|did|can|could|should|would|must|to|is|are|was|were)\b"
     r"|what (?:happens|happened|if|about|do|does|did)\b)|\bwhat (?:do|does|did)\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_NUMBER = re.compile(r"\b(?:when|how (?:much|many|long|old|often|far))\b", re.IGNORECASE)
+_ASKS_FOR_NUMBER = lazy_pattern(r"\b(?:when|how (?:much|many|long|old|often|far))\b", re.IGNORECASE)
 # "Who cleaned it?", but not "who was seen?"
-_ASKS_WHO_DID = re.compile(
+_ASKS_WHO_DID = lazy_pattern(
     r"\W*who\s+(?!(?:else|is|are|am|was|were|do|does|did|can|could|will|would|shall|should|must)\b)", re.IGNORECASE
 )
 _PART = r"(?:(?:[A-Z]\.){1,3}|(?:Dr|Mrs?|Ms|Prof|St)\.|[A-Z][\w&'’-]{0,30})"
 _NAME = rf"{_PART}(?: {_PART}){{0,3}}"
 _DAY = rf"(?:{MONTH}|(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\b)"
-_DOER = re.compile(
+_DOER = lazy_pattern(
     rf"\((?!{_DAY})(?P<brackets>{_NAME})\)(?=\W*$)|\bby (?!{_DAY})(?P<by>{_NAME})(?=[ \t]*(?:[,;.(–—-]|$))",
     re.MULTILINE,
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from corpus import path_words
+from corpus import lazy_pattern, path_words
 from index import Among, Index, StoredPassage, analyse
 from qa.answer.exact_answer import is_same
 from qa.answer.extract import Extract
@@ -52,17 +52,17 @@ PREDICATES = frozenset({
 })  # fmt: skip
 # The number of a section after a word for one, or at the beginning of a line if it has a point.
 _NUMBER = r"[A-Z]?\.?\d{1,3}(?:\.\d{1,3})*[a-z]?(?![\w%]|[.,:]\d)"
-_SECTION = re.compile(
+_SECTION = lazy_pattern(
     r"(?:\b(?:article|clause|item|paragraph|para|rule|section|by-?law)[ \t]+|§+ ?|^\W*to[ \t]+"
     rf"|\bin[ \t]+(?=\S*\d\.\d))(?P<named>{_NUMBER})"
     rf"|^[ \t]*(?:[-*•]+[ \t]+|\(?\w{{1,2}}[.)][ \t]+)?[#*]*[ \t]?(?P<first>(?=\S*\d\.\d){_NUMBER})(?=[.):*]*[ \t])",
     re.IGNORECASE | re.MULTILINE,
 )
-_OWN_SECTION = re.compile(
+_OWN_SECTION = lazy_pattern(
     rf"\W*(?:(?:article|clause|rule|section)[ \t]+|§ ?)?(?P<number>{_NUMBER})[.):*]*[ \t]", re.IGNORECASE
 )
 # A short line such as "2. Salary" above a paragraph, which may be no heading for the reader.
-_SECTION_LINE = re.compile(r"(?:\d+\.(?:\d+\.?)*|§ ?\d+)[ \t]+[^\W\d_a-zà-öø-ÿ][^\n]{0,40}(?<![.,;:!?])")
+_SECTION_LINE = lazy_pattern(r"(?:\d+\.(?:\d+\.?)*|§ ?\d+)[ \t]+[^\W\d_a-zà-öø-ÿ][^\n]{0,40}(?<![.,;:!?])")
 # Least rarity, in sum, of the words that say that both sentences are about the same thing.
 _LEAST_RARITY = 0.8
 # Least logit that the reader finds an answer, and least probability that it is in the sentence.

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from corpus import path_words
+from corpus import lazy_pattern, path_words
 from corpus.formats import format_of
 from index import StoredPassage, word_terms
 from qa.answer.extract import Extract
@@ -22,7 +22,7 @@ _KINDS = (
 )
 # Mail is recognised by its format, and some other kinds by a word in the title or path.
 _MAIL = frozenset({"mail", "mails", "email", "emails", "message", "messages"})
-_NAMED = re.compile(r"letters?|memos?|minutes|reports?|transcripts?")
+_NAMED = lazy_pattern(r"letters?|memos?|minutes|reports?|transcripts?")
 _ABOUT = (
     r"(?:(?:is|are) )?(?:about|on(?!\s+(?:\d+|at|hold|time|today|tomorrow|(?:(?:next|this|last)\s+)?"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b))|regarding|concerning"
@@ -33,7 +33,7 @@ _ABOUT = (
 _MAX_PASSAGES = 1000
 # A topic with these words is more than its terms.
 _LIMITED = r".*\b(?:not|without|except|n?or|(?:more|less|fewer) than|at (?:least|most))\b"
-_DOCUMENTS = re.compile(
+_DOCUMENTS = lazy_pattern(
     r"\W*(?:please\W+)?(?:(?:list|show|find|give|name|get|which|what|are there|is there|do i have|all|any|every|me|of"
     rf"|the|my|our|your|other|more)\s+)*(?P<kind>(?:{_KINDS})s?)\s+(?:(?:are |is )?there\s+)?"
     rf"(?:(?:that|which|do|does)\s+)?(?:{_ABOUT})\s++(?!{_LIMITED})(?P<topic>.+?)\W*",

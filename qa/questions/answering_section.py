@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from corpus import lazy_pattern
 from index import Index, StoredPassage
 from qa.questions.steps import asks_how_to, list_topic, terms
 
@@ -40,14 +41,14 @@ class _Role(Enum):
     STEPS = r"(?:steps?|procedure|process|method|instructions?|directions)\b"
 
 
-_ROLES = re.compile("|".join(f"(?P<{role.name}>{role.value})" for role in _Role), re.IGNORECASE)
-_ASKS_WHY = re.compile(
+_ROLES = lazy_pattern("|".join(f"(?P<{role.name}>{role.value})" for role in _Role), re.IGNORECASE)
+_ASKS_WHY = lazy_pattern(
     r"\W*(?:why\b|what (?:caused|led to|(?:is|was|were) (?:the )?(?:\w+ )?(?:cause|reason)s?)\b)", re.IGNORECASE
 )
-_ASKS_FOR_PROBLEM = re.compile(r"\bsymptoms?\b|\b(?:what|which)\s+(?:problem|issue|question)s?\b", re.IGNORECASE)
+_ASKS_FOR_PROBLEM = lazy_pattern(r"\bsymptoms?\b|\b(?:what|which)\s+(?:problem|issue|question)s?\b", re.IGNORECASE)
 # Questions for preparations, and headings of preparations below which the procedure may be, too.
-_ASKS_BEFORE = re.compile(r"\bbefore\b|\bneed\b|\brequire", re.IGNORECASE)
-_MAY_SAY_HOW = re.compile(r"\W*(?:\d[\d.]*\s+)?(?:scope|purpose|background|requirements|when)\b", re.IGNORECASE)
+_ASKS_BEFORE = lazy_pattern(r"\bbefore\b|\bneed\b|\brequire", re.IGNORECASE)
+_MAY_SAY_HOW = lazy_pattern(r"\W*(?:\d[\d.]*\s+)?(?:scope|purpose|background|requirements|when)\b", re.IGNORECASE)
 # The marks and numbers around the words of a heading.
 _MARKS = " *#=_:.0123456789"
 # Longer headings name a topic rather than a role.

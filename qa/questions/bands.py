@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import inf, nextafter
 from typing import NamedTuple
 
-from corpus import path_words
+from corpus import lazy_pattern, path_words
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.questions.numbered import UNIT_AFTER, cells_at
 from qa.questions.steps import terms
@@ -20,7 +20,7 @@ from qa.questions.values import MONTH, Span
 _NUMBER = r"\d+(?:,\d{3}(?!\d))*(?:\.\d+)?"
 _UNIT = rf"(?:[ -]?(?!(?:{'|'.join(sorted(STOP_WORDS))}|younger|less)\b)(?:%|°?[^\W\d_]+(?:/[^\W\d_]+)?))"
 # "under 5 kg", "between 5 and 9", "£5", "5 kg to 9 kg", "5–9", "5 and over"; a sum of money has no other unit.
-_AMOUNT = re.compile(
+_AMOUNT = lazy_pattern(
     r"(?<![\w.,:/–-])(?:(?P<between>between )|(?P<sign>(?:below|under|less than|up to|at most|above|over|more than"
     rf"|at least|from) |[<≤>≥] ?))?(?P<money>[€$£])?(?P<first>{_NUMBER})"
     rf"(?:{_UNIT}? ?(?(between)and|(?:[-–—]|to)) ?[€$£]?(?P<last>{_NUMBER}))?(?P<unit>(?(money)(?!)|{_UNIT}))?"
@@ -29,13 +29,13 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 # Words of upper bounds, and words before bounds that include the number itself.
-_UPPER = re.compile(r"below|under|less|up|at most|younger|lower|[<≤]", re.IGNORECASE)
-_INCLUSIVE = re.compile(r"up|at|from|[≤≥]", re.IGNORECASE)
+_UPPER = lazy_pattern(r"below|under|less|up|at most|younger|lower|[<≤]", re.IGNORECASE)
+_INCLUSIVE = lazy_pattern(r"up|at|from|[≤≥]", re.IGNORECASE)
 # A year, perhaps before a word, or the day of a month; and the code of a flat or class, such as 2C.
-_DATE = re.compile(rf"(?:19|20)\d\d\b|\S+ {MONTH}")
-_CODE = re.compile(r"\d+[A-Z]")
-_END = re.compile(r"[\n|]|[.;]\s")
-_WORD = re.compile(r"[^\W\d_]+")
+_DATE = lazy_pattern(rf"(?:19|20)\d\d\b|\S+ {MONTH}")
+_CODE = lazy_pattern(r"\d+[A-Z]")
+_END = lazy_pattern(r"[\n|]|[.;]\s")
+_WORD = lazy_pattern(r"[^\W\d_]+")
 # A question is compared with the same few passages several times.
 _CACHED = 64
 
@@ -47,17 +47,17 @@ _WEEKDAY = (
     r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)(?:\.|s\b|\b)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
     r"|(?:mon|diens|donners|frei|sams|sonn)tags?\b|mittwochs?\b"
 )
-_WEEKDAYS = re.compile(
+_WEEKDAYS = lazy_pattern(
     rf"\b(?P<first>{_WEEKDAY})(?:\s?(?:[–—-]|to|until|till|through|bis)\s?(?P<last>{_WEEKDAY}))?", re.IGNORECASE
 )
 # Between days that have the same hours.
-_JOINS = re.compile(r"\s*(?:,|/|&|\+|and|und)?\s*")
+_JOINS = lazy_pattern(r"\s*(?:,|/|&|\+|and|und)?\s*")
 # What ends a part, and what it does not end with.
-_SENTENCE_END = re.compile(r"[.;](?=\s|\Z)")
-_TAIL = re.compile(r"(?:[\s,;.*_]|\s(?:and|und|but|on|in)(?=\W*\Z)|\s\((?=[\s,]*\Z))+\Z")
-_HOURS = re.compile(r"\d|\bclosed\b", re.IGNORECASE)
-_ASKS_FOR_HOURS = re.compile(r"\b(?:when|what time|which hours|until|from|hours?|opening|times?)\b", re.IGNORECASE)
-_PART_OF_DAY = re.compile(r"\b(?:mornings?|afternoons?|evenings?|nights?|noon)\b", re.IGNORECASE)
+_SENTENCE_END = lazy_pattern(r"[.;](?=\s|\Z)")
+_TAIL = lazy_pattern(r"(?:[\s,;.*_]|\s(?:and|und|but|on|in)(?=\W*\Z)|\s\((?=[\s,]*\Z))+\Z")
+_HOURS = lazy_pattern(r"\d|\bclosed\b", re.IGNORECASE)
+_ASKS_FOR_HOURS = lazy_pattern(r"\b(?:when|what time|which hours|until|from|hours?|opening|times?)\b", re.IGNORECASE)
+_PART_OF_DAY = lazy_pattern(r"\b(?:mornings?|afternoons?|evenings?|nights?|noon)\b", re.IGNORECASE)
 # Words of a question for hours that a list of these need not have.
 _OF_HOURS = terms(
     "open opens opened opening close closes closing hour hours time times until from start starts end ends"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from corpus import lazy_pattern
 from index import Among, Index, word_terms
 from qa.questions.values import GERMAN_MONTH_NAMES, MONTH, MONTH_NAMES, month_of
 
@@ -17,7 +18,7 @@ _MAX_DATES, _MAX_PASSAGES, _MAX_FORMS = 5, 20, 2
 _DAY = r"(?P<day{0}>\d\d?)(?:st|nd|rd|th)?"
 # After a date in figures: 2024-06-04T10:15, 2024-06-04-standup.md.
 _TIME_OR_NAME = r"(?=T\d\d:|[-_][^\W\d_])"
-_DATES = re.compile(
+_DATES = lazy_pattern(
     r"(?<![\w./-])(?:"
     r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)"  # 2024-06-04
     # 4.6.2024, 04.06.24
@@ -31,18 +32,20 @@ _DATES = re.compile(
 # In lower case, two months are other words, too.
 _BY_NAME = rf"(?:{MONTH}|(?:(?<=\bin )|(?<=\bsince ))(?:march|may)\b|(?:march|may)(?=,? \d{{4}}\b))"
 # "May" at the beginning of a question is not a month unless a number follows.
-_MONTH = re.compile(rf"(?!^May\b(?! \d))\b{_BY_NAME}")
+_MONTH = lazy_pattern(rf"(?!^May\b(?! \d))\b{_BY_NAME}")
 # A month by its name, without a day but perhaps with a year, and in figures, perhaps with a day.
-_NAMED_MONTH = re.compile(
+_NAMED_MONTH = lazy_pattern(
     rf"(?!^May\b(?! \d{{4}}))(?<!\d )\b(?P<month>{_BY_NAME})(?:\.?,? (?P<year>\d{{4}})\b|(?!\.? ?\d))"
 )
-_MONTH_IN_FIGURES = re.compile(rf"(?<![\w./-])(\d{{4}})-(0[1-9]|1[0-2])(?:-\d\d)?(?:(?![\w/-]|[.:]\d)|{_TIME_OR_NAME})")
+_MONTH_IN_FIGURES = lazy_pattern(
+    rf"(?<![\w./-])(\d{{4}})-(0[1-9]|1[0-2])(?:-\d\d)?(?:(?![\w/-]|[.:]\d)|{_TIME_OR_NAME})"
+)
 
 # Before a date that limits another one: "since March".
-_LIMITS = re.compile(r"\b(?:since|until|till|before|after|by|from|to|between)\s+(?:the\s+)?\Z", re.IGNORECASE)
-_MONTH_OR_NUMBER = re.compile(rf"\b{MONTH}|\d+", re.IGNORECASE)
-_IN_YEAR = re.compile(r"\s*\b(?:in|during)\s+((?:19|20)\d\d)\b(?![./-]\d)", re.IGNORECASE)
-_PREPOSITION = re.compile(r"\s+(?:dated|for|from|in|of|on)(?:\s+the)?\Z", re.IGNORECASE)
+_LIMITS = lazy_pattern(r"\b(?:since|until|till|before|after|by|from|to|between)\s+(?:the\s+)?\Z", re.IGNORECASE)
+_MONTH_OR_NUMBER = lazy_pattern(rf"\b{MONTH}|\d+", re.IGNORECASE)
+_IN_YEAR = lazy_pattern(r"\s*\b(?:in|during)\s+((?:19|20)\d\d)\b(?![./-]\d)", re.IGNORECASE)
+_PREPOSITION = lazy_pattern(r"\s+(?:dated|for|from|in|of|on)(?:\s+the)?\Z", re.IGNORECASE)
 
 
 class WrittenDate(NamedTuple):

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from corpus import path_words, sentence_spans
+from corpus import lazy_pattern, path_words, sentence_spans
 from corpus.formats import RECORDS
 from index import StoredPassage
 from qa.questions.dates import Period, asked_time, dates_in, periods_in, without_time
@@ -29,28 +29,28 @@ _DATE = (
     rf"|\d{{1,2}}(?:st|nd|rd|th)?\.?[ \t]+{MONTH}\.?(?:,?[ \t]+\d{{4}}\b)?"
     rf"|{MONTH}\.?[ \t]+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?[ \t]+\d{{4}}\b)?)"
 )
-_ENTRY = re.compile(rf"^[ \t]*(?:[-*•+][ \t]+)?[\[(*_<]*(?P<date>{_DATE})", re.MULTILINE)
+_ENTRY = lazy_pattern(rf"^[ \t]*(?:[-*•+][ \t]+)?[\[(*_<]*(?P<date>{_DATE})", re.MULTILINE)
 # A date at the end of a line, in brackets or after a comma, a dash, a wide gap or "on".
-_ENTRY_BEFORE_DATE = re.compile(
+_ENTRY_BEFORE_DATE = lazy_pattern(
     rf"(?:[,;:(\[–—-][ \t]*|[ \t]{{2,9}}|\t|\b(?:on|am)[ \t]+)[*_]{{0,3}}(?P<date>{_DATE})[)\]*_]{{0,4}}"
     r"(?:[ \t]{1,3}\([^()\n]{1,40}\))?\.?[ \t]*$"
 )
 _LONGEST_LINE = 200
-_SLASHED = re.compile(r"(?<![\d/])(\d\d?)/(\d\d?)/\d{2,4}(?![\d/])")
+_SLASHED = lazy_pattern(r"(?<![\d/])(\d\d?)/(\d\d?)/\d{2,4}(?![\d/])")
 _MONTHS = 12
-_OTHER_DATE = re.compile(rf"(?<!\d)(?:19|20)\d\d(?!\d)|\b{MONTH}|\d[./]\d{{1,2}}[./]")
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_FIELD = re.compile(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
-_ASKS_WHEN = re.compile(
+_OTHER_DATE = lazy_pattern(rf"(?<!\d)(?:19|20)\d\d(?!\d)|\b{MONTH}|\d[./]\d{{1,2}}[./]")
+_YEAR = lazy_pattern(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_FIELD = lazy_pattern(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
+_ASKS_WHEN = lazy_pattern(
     r"\W*(?:when|(?:on )?(?:what|which) (?:day|date)|(?:what|when) was the last time|(?:the )?last time)\b",
     re.IGNORECASE,
 )
 # Not "may", as that is a month.
-_PRESENT_TENSE = re.compile(r"\b(?:am|are|can|do|does|is|must|shall|should|will)\b|['’](?:ll|re)\b", re.IGNORECASE)
-_PAST_TENSE = re.compile(r"\b(?:did|had|has|have|was|were)\b", re.IGNORECASE)
-_ASKS_MORE = re.compile(r"\b(?:how|what|where|which|who|why)\b", re.IGNORECASE)
-_ASKS_FOR_LAST = re.compile(r"\b(?:last|latest|most recent(?:ly)?)\b", re.IGNORECASE)
-_ASKS_FOR_FIRST = re.compile(r"\bfirst\b|\bearliest\b", re.IGNORECASE)
+_PRESENT_TENSE = lazy_pattern(r"\b(?:am|are|can|do|does|is|must|shall|should|will)\b|['’](?:ll|re)\b", re.IGNORECASE)
+_PAST_TENSE = lazy_pattern(r"\b(?:did|had|has|have|was|were)\b", re.IGNORECASE)
+_ASKS_MORE = lazy_pattern(r"\b(?:how|what|where|which|who|why)\b", re.IGNORECASE)
+_ASKS_FOR_LAST = lazy_pattern(r"\b(?:last|latest|most recent(?:ly)?)\b", re.IGNORECASE)
+_ASKS_FOR_FIRST = lazy_pattern(r"\bfirst\b|\bearliest\b", re.IGNORECASE)
 # Terms that say that a date is asked for.
 _OF_QUESTION = {
     "",  # of "the cat's"
@@ -72,24 +72,24 @@ _IRREGULAR = [
 ]  # fmt: skip
 
 # Questions for when somebody did something, and words that say no more than that they wrote of it.
-_ASKS_WHEN_DID = re.compile(r"\W*(?:when|(?:on )?(?:what|which) (?:day|date)) did\b", re.IGNORECASE)
+_ASKS_WHEN_DID = lazy_pattern(r"\W*(?:when|(?:on )?(?:what|which) (?:day|date)) did\b", re.IGNORECASE)
 _WRITE = terms(
     "write say tell mention announce ask offer promise suggest propose agree accept answer reply send report complain"
     " warn confirm admit thank message mail email letter us me them him her first"
 ) | {""}
 # Words by which a sentence has a time of its own, other than that of the message.
-_OTHER_TIME = re.compile(
+_OTHER_TIME = lazy_pattern(
     r"\b(?:yesterday|tomorrow|tonight|ago|last|next|will|going to|shall|would|might|when|after|since|before|easter"
     r"|christmas|new year|(?:in|this|that) (?:the )?(?:spring|summer|autumn|fall|winter|week|month|year)"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
     r"|['’](?:ll|d)\b|\?",
     re.IGNORECASE,
 )
-_NEGATED = re.compile(r"\b[^\W\d_]{2,6}n['’]t\b")
-_WORD = re.compile(r"\w+")
-_PERFECT = re.compile(r"\bI(?:['’]ve| have)\b(?! to\b)")
-_DAY_LINE = re.compile(rf"^[ \t]*[-–—=*#_ ]{{0,9}}(?P<date>{_DATE})[-–—=*#_ ]{{0,9}}$", re.MULTILINE)
-_SENTENCE = re.compile(r"[^.!?\n]{1,400}(?:[.!?]|(?=\n|\Z))(?:\n(?=[a-z])[^.!?\n]{1,400}[.!?]?)?")
+_NEGATED = lazy_pattern(r"\b[^\W\d_]{2,6}n['’]t\b")
+_WORD = lazy_pattern(r"\w+")
+_PERFECT = lazy_pattern(r"\bI(?:['’]ve| have)\b(?! to\b)")
+_DAY_LINE = lazy_pattern(rf"^[ \t]*[-–—=*#_ ]{{0,9}}(?P<date>{_DATE})[-–—=*#_ ]{{0,9}}$", re.MULTILINE)
+_SENTENCE = lazy_pattern(r"[^.!?\n]{1,400}(?:[.!?]|(?=\n|\Z))(?:\n(?=[a-z])[^.!?\n]{1,400}[.!?]?)?")
 
 
 class MessageDate(NamedTuple):
@@ -107,7 +107,7 @@ class MessageDate(NamedTuple):
 
 
 # Where a paragraph, an item of a list or a line with a date begins.
-_BLOCK = re.compile(
+_BLOCK = lazy_pattern(
     r"\n[ \t]*(?=\n)|\n(?=[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t])"
     rf"|\n(?=[ \t]*[\[(*_<]*{_DATE.replace('mark', 'sign')})"
 )

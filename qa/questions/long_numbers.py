@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from corpus import lazy_pattern
 from index import Index, StoredPassage, word_terms
 from qa.questions.dates import dates_in
 from qa.questions.lookup import QUOTED
@@ -18,20 +19,20 @@ from qa.questions.values import Span
 
 # What may be between the groups of a number.
 _MARKS = "[ ./()\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}‐‑–-]"
-_BETWEEN_GROUPS = re.compile(f"{_MARKS}{{1,3}}")
+_BETWEEN_GROUPS = lazy_pattern(f"{_MARKS}{{1,3}}")
 # Digits of the shortest number, and characters of the longest.
 _LEAST, _LONGEST = 7, 50
 _GROUP = r"[A-Z]*\d[A-Z\d]*"
 # Four letters may be the bank in an account number.
 _GROUPS = rf"{_GROUP}(?:{_MARKS}{{1,3}}(?:{_GROUP}|[A-Z]{{4}}))*"
-_NUMBER = re.compile(rf"(?<!\w)(?<!\d[.,:])(?:(?:[A-Za-z]*\d){{{_LEAST}}}[A-Za-z\d]*|{_GROUPS})(?!\w|[.,:]\d)")
+_NUMBER = lazy_pattern(rf"(?<!\w)(?<!\d[.,:])(?:(?:[A-Za-z]*\d){{{_LEAST}}}[A-Za-z\d]*|{_GROUPS})(?!\w|[.,:]\d)")
 # Amounts, years, and decimals or times with another mark between them: "10.30-11.30".
-_AMOUNT = re.compile(r"(?:(?:\d+000|[1-9]\d{0,2}(?:\W\d{3})+|\d{1,3}\.\d+)(?:[–-]|\Z))+")
-_YEARS = re.compile(r"(?=.*(?:19|20)\d\d(?!\d))(?:(?:(?:19|20)\d\d|\d\d)(?:\W{1,3}|\Z))+")
-_DECIMALS = re.compile(r".*\d\.\d.*[^\w.].*|.*[^\w.].*\d\.\d.*")
-_PERIOD, _LAST_YEAR = re.compile(r"([1-9]\d{2,3})[–-]([1-9]\d{2,3})"), 2100
+_AMOUNT = lazy_pattern(r"(?:(?:\d+000|[1-9]\d{0,2}(?:\W\d{3})+|\d{1,3}\.\d+)(?:[–-]|\Z))+")
+_YEARS = lazy_pattern(r"(?=.*(?:19|20)\d\d(?!\d))(?:(?:(?:19|20)\d\d|\d\d)(?:\W{1,3}|\Z))+")
+_DECIMALS = lazy_pattern(r".*\d\.\d.*[^\w.].*|.*[^\w.].*\d\.\d.*")
+_PERIOD, _LAST_YEAR = lazy_pattern(r"([1-9]\d{2,3})[–-]([1-9]\d{2,3})"), 2100
 _NOT_NUMBERS = (_AMOUNT, _YEARS, _DECIMALS)
-_ASKS_FOR_OWNER = re.compile(r"\W*(?:whose|who(?:['’]s| is| has| owns| uses))\b", re.IGNORECASE)
+_ASKS_FOR_OWNER = lazy_pattern(r"\W*(?:whose|who(?:['’]s| is| has| owns| uses))\b", re.IGNORECASE)
 # Sizes of groups, and how many passages with some of a number's groups are searched for the number.
 _SIZES = range(2, 7)
 _MAX_PASSAGES = 20
@@ -44,16 +45,16 @@ _LOCAL_DIGITS = 7
 
 # Questions for a telephone number, and others with such words.
 _LABELS = {
-    "mobile": re.compile(r"\b(?:mobile|mob|cell)\b", re.IGNORECASE),
-    "home": re.compile(r"\b(?:home|landline)\b", re.IGNORECASE),
-    "work": re.compile(r"\b(?:work|office|surgery)\b", re.IGNORECASE),
+    "mobile": lazy_pattern(r"\b(?:mobile|mob|cell)\b", re.IGNORECASE),
+    "home": lazy_pattern(r"\b(?:home|landline)\b", re.IGNORECASE),
+    "work": lazy_pattern(r"\b(?:work|office|surgery)\b", re.IGNORECASE),
 }
-_ASKS_FOR_PHONE = re.compile(
+_ASKS_FOR_PHONE = lazy_pattern(
     r"\b(?:(?:tele)?phone|mobile|cell|landline|number|tel)\b"
     r"|\bhow (?:do|can|could) (?:i|we|you|one) (?:reach|call|ring)\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_OTHER = re.compile(
+_ASKS_FOR_OTHER = lazy_pattern(
     r"\b(?:who|whom|whose|when|where|why|how (?:many|much|long|old|often)|(?:total|average) number"
     r"|(?:phone|mobile) (?:bill|contract|company|model|case|charger))\b",
     re.IGNORECASE,
@@ -62,20 +63,20 @@ _OF_PHONE = terms(
     "what which phone telephone mobile cell landline number tel call ring reach contact new current home work office"
     " give get find need please have tell show"
 ) | {""}
-_PHONE = re.compile(r"[+(]?[\d][\d ./()\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}‐‑–-]*\d")
+_PHONE = lazy_pattern(r"[+(]?[\d][\d ./()\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}‐‑–-]*\d")
 _MOST_DIGITS = 15
 # What may be between a name and its number, and words before another number, or before one that no longer counts.
-_BETWEEN = re.compile(
+_BETWEEN = lazy_pattern(
     r"[\s,:;()|=–-]*(?:(?:on )?(?:tel|tele|phone|telephone|mobile|mob|cell|home|work|office)\b[.: ]*)?\Z"
 )
-_OTHER_NUMBER = re.compile(
+_OTHER_NUMBER = lazy_pattern(
     r"\b(?:account|acct|iban|card|policy|member\w*|ref\w*|order|invoice|customer|id|fax|licen[cs]e|serial|plate)\b"
     r"[^,;|]{0,15}\Z",
     re.IGNORECASE,
 )
-_FORMER = re.compile(r"\b(?:old|former|formerly|previous(?:ly)?|was)\b[^,;|]{0,15}\Z", re.IGNORECASE)
-_ALIGNED = re.compile(r"\S(?: {2,}|\t)\S")
-_CELL = re.compile(r",|  |\t|:| [–-] ")
+_FORMER = lazy_pattern(r"\b(?:old|former|formerly|previous(?:ly)?|was)\b[^,;|]{0,15}\Z", re.IGNORECASE)
+_ALIGNED = lazy_pattern(r"\S(?: {2,}|\t)\S")
+_CELL = lazy_pattern(r",|  |\t|:| [–-] ")
 _LONGEST_LINE = 300
 
 

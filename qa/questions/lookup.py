@@ -11,43 +11,43 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from corpus import sentence_spans
+from corpus import lazy_pattern, sentence_spans
 from corpus.formats import RECORDS
 from index import STOP_WORDS, StoredPassage, terms, word_terms, words
 from qa.questions.dates import WrittenDate, dates_in
 
 # Text in quotation marks, which must occur literally.
-QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")
+QUOTED = lazy_pattern(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")
 # A question has a question mark or word, or begins with a verb; question words of other languages are in few passages.
-_ASKS = re.compile(
+_ASKS = lazy_pattern(
     r"[?？؟]|\b(?:who|whom|whose|what|when|where|why|which|how)\b"
     r"|^\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may(?! \d)|might|must"
     r"|describe|explain|discuss|compare|summari[sz]e|identify|tell|give)\b",
     re.IGNORECASE,
 )
 # A question for what happened on a date is a lookup of the date.
-_HAPPENED = re.compile(
+_HAPPENED = lazy_pattern(
     r"\W*what (?:happen(?:ed|s)|took place|was done|was|is|did (?:i|we) do) on (?:the )?(?P<date>.+?)\W*", re.IGNORECASE
 )
 # A code: has digits, or a mark inside, as in max_size, Consumer.poll, a@b.org.
-_CODE = re.compile(r"\d|\w(?:[_@\\=]|::)\w|[^\W\d]{3}\.[^\W\d]{2}")
+_CODE = lazy_pattern(r"\d|\w(?:[_@\\=]|::)\w|[^\W\d]{3}\.[^\W\d]{2}")
 # Codes that can also be written otherwise: short numbers, decimals, times, quantities, dates.
-_LOOSE = re.compile(
+_LOOSE = lazy_pattern(
     r"\d{1,3}|[a-z]{4,}-\d\d?s?|\d+[.,:]\d+|[\d.,]+[^\W\d_]+\W*|\d{4}-\d{1,2}(?:-\d{1,2})?|(?:\d{1,2}[./-]){2}(?:\d\d){0,2}"
 )
-_QUANTITY = re.compile(r"\d+(?:-[^\W\d_]{3,})+")
+_QUANTITY = lazy_pattern(r"\d+(?:-[^\W\d_]{3,})+")
 # With more items, the text is a statement.
 _MAX_ITEMS = 10
-_PHONE = re.compile(r"(?=(?:\D?\d){7})\d+(?:(?:[-./]\d+){2,}|[-/]\d+)")
-_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+|\d{4,}")
-_THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+$)")
+_PHONE = lazy_pattern(r"(?=(?:\D?\d){7})\d+(?:(?:[-./]\d+){2,}|[-/]\d+)")
+_NUMBER = lazy_pattern(r"\d{1,3}(?:,\d{3})+|\d{4,}")
+_THOUSANDS = lazy_pattern(r"(?<=\d)(?=(?:\d{3})+$)")
 _BETWEEN_THOUSANDS = "[,.'\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE} ]?"
-_PIECES = re.compile(r"(\d+|[^\W\d_]+)")
+_PIECES = lazy_pattern(r"(\d+|[^\W\d_]+)")
 _HYPHENS = "-‐‑‒–−"
-_OUTSIDE = re.compile(r"^[\W_]+|[\W_]+$")
-_WORD = re.compile(r"\w+")
+_OUTSIDE = lazy_pattern(r"^[\W_]+|[\W_]+$")
+_WORD = lazy_pattern(r"\w+")
 # Records are one field per line, except in a table of many short rows, which has one row per line.
-_ROW_ON_LINE = re.compile(r"Row \d+: ")
+_ROW_ON_LINE = lazy_pattern(r"Row \d+: ")
 # Characters. A longer record has text in which words may be far apart.
 _LONGEST_ROW = 600
 

@@ -11,22 +11,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from corpus import lazy_pattern
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.questions.dates import dates_in
 from qa.questions.values import MONTH, Span
 from qa.reader.tables import tables
 
-_TOKEN = re.compile(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")
+_TOKEN = lazy_pattern(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")
 # A letter is a code only as a capital, but not "I".
-_CODE = re.compile(r"(?=\D{0,5}\d)[^\W_].*|[A-HJ-Z](?:-[A-Z])?")
-_TIME_OR_ORDINAL = re.compile(r"\d+:.*|\d+(?:st|nd|rd|th|s)", re.IGNORECASE)
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_RANGE = re.compile(r"([a-z]*?|(?:\d+\.)+|\d+(?=[a-z]))(\d+|[a-z])-\1(\d+|[a-z])")
+_CODE = lazy_pattern(r"(?=\D{0,5}\d)[^\W_].*|[A-HJ-Z](?:-[A-Z])?")
+_TIME_OR_ORDINAL = lazy_pattern(r"\d+:.*|\d+(?:st|nd|rd|th|s)", re.IGNORECASE)
+_YEAR = lazy_pattern(r"(?:19|20)\d\d")
+_RANGE = lazy_pattern(r"([a-z]*?|(?:\d+\.)+|\d+(?=[a-z]))(\d+|[a-z])-\1(\d+|[a-z])")
 # The end of a code whose letters name the kind of item: C05, S-011, disk NKD-X18.
-_SERIES = re.compile(r"\b([a-z]{1,4})\d{1,4}$")
+_SERIES = lazy_pattern(r"\b([a-z]{1,4})\d{1,4}$")
 # Between a noun and its number, and between two numbers of a list or range.
-_AFTER_NOUN = re.compile(r"[ \t]*[:=#(\[*_`\"“]*[ \t#*_`\"“.]*")
-_IN_LIST = re.compile(r"\s?[,;/&–—-]?\s?")
+_AFTER_NOUN = lazy_pattern(r"[ \t]*[:=#(\[*_`\"“]*[ \t#*_`\"“.]*")
+_IN_LIST = lazy_pattern(r"\s?[,;/&–—-]?\s?")
 _TO = frozenset({"to", "through", "till", "until"})
 _LINKS = _TO | {"no", "nr", "num", "number", "numbers", "id", "code", "and", "or"}
 # Roman numerals are read as numbers after the stems of these nouns.
@@ -42,27 +43,27 @@ _MEASURES = frozenset({
     "maximum", "minimum", "nearly", "need", "needs", "next", "past", "pay", "pays", "per", "plus", "roughly", "spend",
     "take", "takes", "times", "took", "top", "weigh", "weighs", "within",
 })  # fmt: skip
-UNIT_AFTER = re.compile(
+UNIT_AFTER = lazy_pattern(
     r"[^\S\n]?(?:[%°€$£²³]|(?:percent|per cent|euros?|dollars?|pounds?|eur|usd|gbp|chf|[kmc]?m|km/h|[km]?g|lbs?|oz"
     r"|[mk]?[wl]|kwh|kb|mb|gb|tb|seconds?|minutes?|min|hours?|h|days?|nights?|weeks?|months?|years?|met(?:er|re)s?|people"
     r"|persons|am|pm)\b)",
     re.IGNORECASE,
 )
-_MONTH = re.compile(MONTH)
+_MONTH = lazy_pattern(MONTH)
 # After these, the word before the number is a verb: "may I bring 3 guests?"
 _DOERS = frozenset({"he", "i", "it", "not", "she", "they", "to", "we", "who", "you"})
-_BOUND_BEFORE = re.compile(
+_BOUND_BEFORE = lazy_pattern(
     r"\b(?:since|from|until|before|after|up to|at (?:least|most)|than|minimum(?: of)?)\s(?:the\s)?$", re.IGNORECASE
 )
-_BOUND_BEHIND = re.compile(
+_BOUND_BEHIND = lazy_pattern(
     r"\+|,?\s\(?(?:or|and) (?:any )?(?:later|newer|higher|above|older|earlier|below|up)\b|\s(?:onwards?|minimum)\b",
     re.IGNORECASE,
 )
 # The marker of an item of a numbered list, and the stems of nouns for such an item.
-_MARKER = re.compile(r"\s*\(?(\d{1,2})[.)]\s+")
+_MARKER = lazy_pattern(r"\s*\(?(\d{1,2})[.)]\s+")
 _ITEMS = ("item", "point", "rule", "step")
 # The number of an entry in a register, perhaps after a noun: "Breach 3: ", "#3 ", "No. 3   ".
-_ENTRY = re.compile(
+_ENTRY = lazy_pattern(
     r"^[ \t]*(?:[-*•][ \t]+)?(?P<form>(?:(?P<noun>[^\W\d_]{3,})[ \t]+)?(?:(?:no|nr)\.?[ \t]*|#)?)(?P<number>\d{1,4})"
     r"(?:[.:)]|[ \t]{2,}|(?<=#\d)|(?<=#\d\d)|[ \t]+[-–])[ \t]*(?=\S)",
     re.IGNORECASE | re.MULTILINE,
@@ -70,7 +71,7 @@ _ENTRY = re.compile(
 _LEAST_ENTRIES = 3
 # After its noun, what a list of items is called: "breach register".
 _LIST = r"(?:book|index|list|log|record|register|table)"
-_FIELD = re.compile(r"[^\s:|\d][^\n:|\d]{0,39}:[ \t].*")
+_FIELD = lazy_pattern(r"[^\s:|\d][^\n:|\d]{0,39}:[ \t].*")
 # Words that exclude each other: "left eye", "rear tyre", "winter timetable".
 _PAIRS = (
     ("left", "right"), ("front", "rear", "back"), ("upper", "lower"), ("inner", "outer"), ("indoor", "outdoor"),
@@ -79,18 +80,18 @@ _PAIRS = (
 )  # fmt: skip
 _SIDES = {side: "/".join(pair) for pair in _PAIRS for side in pair}
 _SIDE = rf"\b(?:{'|'.join(_SIDES)})\b"
-_SIDED = re.compile(
+_SIDED = lazy_pattern(
     rf"{_SIDE}(?:(?:\s?(?:,|/|&|and|or)\s?{_SIDE})?\s(of\sthe\s)?(?!ones?\b)([^\W\d_]{{3,}}))?", re.IGNORECASE
 )
 # The noun of a year, which needs no word beside it.
 _OF_YEAR = "#year"
 # A year, or a range: "2023-25", "2012 to 2018", "between 2012 and 2018", "03/2017 - 06/2021", "May 2017 - present".
-_YEARS = re.compile(
+_YEARS = lazy_pattern(
     r"(?<!\d)((?:19|20)\d\d)(?:(?:\s?[-–—/]\s?|(?:\s(?:to|until|till|through)|(?<=[Bb]etween\s\d{4})\sand)\s"
     rf"(?!\d\d?(?![\d./])))(?:{MONTH}\.?\s|\d\d?[./])?((?:19|20)?\d\d|(?i:present|today|now)\b))?(?!\d)"
 )
 # Words for what lasts beyond its year: what is true since or until a date, and what has changed, begun or been bought.
-_LASTS = re.compile(
+_LASTS = lazy_pattern(
     r"\b(?:since|from|until|till|before|after|than|by|as of|always|valid|rais|lower|increas|reduc|chang|introduc|adopt"
     r"|agree|decid|approv|set|new|built|found|open|join|elect|appoint|hire|mov|bought|install|sign|start|began|beg[iu]n"
     r"|born|renew|replac|correct|updat|publish|issu|warrant|guarant|next)",

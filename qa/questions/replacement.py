@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from corpus import sentence_spans
+from corpus import lazy_pattern, sentence_spans
 from qa.questions.steps import terms
 from qa.questions.values import DAY_AND_MONTH, MONTH, Span, spans_overlap, years_in
 
@@ -21,15 +21,15 @@ _SMALL_NUMBER = (
 # What may differ between a value and the one that replaces it.
 _VALUE_FORMS = {"number": r"\d+(?:[.,:]\d+)*", "small": _SMALL_NUMBER, "month": rf"\b{MONTH}", "blank": r"\s+"}
 _TIME = r"\d\d?:\d\d"
-_OLD_PART = re.compile("|".join(f"(?P<{name}>{form})" for name, form in _VALUE_FORMS.items()), re.IGNORECASE)
-_BARE_NUMBER = re.compile(rf"\d{{1,2}}|{_SMALL_NUMBER}", re.IGNORECASE)
+_OLD_PART = lazy_pattern("|".join(f"(?P<{name}>{form})" for name, form in _VALUE_FORMS.items()), re.IGNORECASE)
+_BARE_NUMBER = lazy_pattern(rf"\d{{1,2}}|{_SMALL_NUMBER}", re.IGNORECASE)
 # A number with what is right before it, and the word after it.
-_CORE_VALUE = re.compile(
+_CORE_VALUE = lazy_pattern(
     rf"(?P<amount>[^\w\s(“‘\"'>]?(?:{_VALUE_FORMS['number']}|{_SMALL_NUMBER})%?)(?: [%\w]+(?:/\w+)*)?", re.IGNORECASE
 )
-_DAY_AND_MONTH = re.compile(DAY_AND_MONTH)
-_MONTH = re.compile(rf"\b{MONTH}")
-_DATE = re.compile(rf"{DAY_AND_MONTH}|\b{MONTH}\b|\b(?:19|20)\d\d\b")
+_DAY_AND_MONTH = lazy_pattern(DAY_AND_MONTH)
+_MONTH = lazy_pattern(rf"\b{MONTH}")
+_DATE = lazy_pattern(rf"{DAY_AND_MONTH}|\b{MONTH}\b|\b(?:19|20)\d\d\b")
 _MARKS = r"[\"'“”‘’„«»*_`~]*"
 # Up to 60 or 30 characters of the same clause, without another value of the form. A wrapped line continues with a
 # lower-case letter, a number or a mark.
@@ -84,7 +84,7 @@ _MOVED = (
     rf"|rescheduled|shortened)\b{_NEAR}\bto (?:\w+ )?{_BY}"
 )
 # Words that say that something was changed or corrected.
-_CHANGES = re.compile(
+_CHANGES = lazy_pattern(
     r"\b(?:adden\w+|amend\w*|chang\w+|correct(?:ed|ing|ions?)|errat\w+|error|fault|from now on|mistake\w*|no longer|now"
     r"|oops|revis\w+|slip|sorry|typo|updat\w+|with effect|wrong\w*|as (?:I|we) (?:said|told|wrote)"
     rf"|from (?:(?:\d\d? )?{MONTH}|20\d\d))\b",
@@ -100,32 +100,32 @@ _CHANGES_PLAN = (
     r"|(?:come|came|go|goes|gone|going|went|pull(?:ed)?|push(?:ed)?|put|set) (?:up|down|back|off|forward))\b"
 )
 # Questions for what a value was before, and those in the past tense, which may mean it.
-_ASKS_FOR_OLD = re.compile(
+_ASKS_FOR_OLD = lazy_pattern(
     r"\b(?:used to|original(?:ly)?|initial(?:ly)?|earlier|former(?:ly)?|previous(?:ly)?|at first|at the time|back then"
     rf"|before (?:that|then|it|the (?:change|amendment)\w*))\b|(?<!how )\bold\b|\bbefore\W*$|{_DRAFT}",
     re.IGNORECASE,
 )
-_PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
+_PAST_TENSE = lazy_pattern(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 # Words for what was not decided or done, and for what was revoked, in the sentence or after it.
-_UNDECIDED = re.compile(
+_UNDECIDED = lazy_pattern(
     r"\b(?:if|propos\w+|suggest\w*|would|might|could|maybe|perhaps|motion|request\w*|want(?:s|ed)|ask(?:s|ed)|discussed"
     r"|consider\w*|against)\b|\?"
     rf"|(?:\b(?:not|never|refus\w+)\b|n['’]t\b)(?: (?:to|be|been|yet))* {_CHANGED}"
     r"|(?:^|[.:] )\W*(?:chang|cutt|extend|increas|lower|mov|rais|reduc|shorten)ing\b",
     re.IGNORECASE,
 )
-_REVOKED = re.compile(
+_REVOKED = lazy_pattern(
     r"\b(?:withdrawn|withdrew|rejected|defeated|declined|dismissed|revoked|rescinded|reversed|cancell?ed|turned down"
     r"|no decision|(?:was|were) (?:wrong|an error|a mistake)"
     r"|not (?:accepted|adopted|agreed|approved|carried|passed))\b",
     re.IGNORECASE,
 )
 # A phrase for whom or when something holds: "in the elderly", "for patients under 60".
-_HOLDS_FOR = re.compile(
+_HOLDS_FOR = lazy_pattern(
     r"\b(?:in|for|among|with|under|over|above|below|when|during)\s+(?P<whom>[^\s,.;:()]+(?:[ \t][^\s,.;:()]+){0,4})",
     re.IGNORECASE,
 )
-_NEXT_ITEM = re.compile(r"\n\s*(?:\n|[-*•]\s|\(?\w{1,2}[.)]\s)")
+_NEXT_ITEM = lazy_pattern(r"\n\s*(?:\n|[-*•]\s|\(?\w{1,2}[.)]\s)")
 
 
 class Replacement(NamedTuple):

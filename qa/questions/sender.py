@@ -11,24 +11,24 @@ from collections.abc import Sequence
 from itertools import dropwhile, pairwise
 from typing import NamedTuple
 
-from corpus import SIGN_OFF
+from corpus import SIGN_OFF, lazy_pattern
 from index import STOP_WORDS, StoredPassage
 from qa.questions.steps import terms
 from qa.questions.values import MONTH, NUMBER_WORDS, Span
 from qa.reader.speakers import Said, Turn, turns
 
-_ASKS_WHAT_WAS_SAID = re.compile(
+_ASKS_WHAT_WAS_SAID = lazy_pattern(
     r"what (?:did|does|do|has|have) (?P<name>[\w.'’ -]{1,40}?) (?:sa(?:y|id)|wr(?:ite|ote|itten)|th(?:ink|ought)"
     r"|repl(?:y|ied)|answer(?:ed)?|suggest(?:ed)?|mention(?:ed)?|report(?:ed)?|advised?|recommend(?:ed)?"
     r"|t(?:ell|old) \w+) (?:about|of|on|regarding|concerning) (?P<topic>.+?)[?. ]*",
     re.IGNORECASE,
 )
-_ASKS_FOR_PERSON = re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
-_WORD = re.compile(r"\w+")
+_ASKS_FOR_PERSON = lazy_pattern(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
+_WORD = lazy_pattern(r"\w+")
 # A word with a capital letter, but not the first one.
-_CAPITALISED = re.compile(r"(?<=\w )[^\W\d_a-zà-öø-ÿ]\w")
+_CAPITALISED = lazy_pattern(r"(?<=\w )[^\W\d_a-zà-öø-ÿ]\w")
 # The heading of a mail or quotation whose sender is known.
-_HAS_SENDER = re.compile(r"Quoted:|.+ to ")
+_HAS_SENDER = lazy_pattern(r"Quoted:|.+ to ")
 # The most words of a greeting or signature.
 _MAX_GREETING = 3
 
@@ -46,10 +46,10 @@ _KINDS = {
     "thing": r"\b(?:what|which)\b",
     "yes or no": _YES_NO,
 }
-_OF_KIND = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _KINDS.items()}
-_ANYBODY = re.compile(r"\b(?:any|some)(?:body|one)\b", re.IGNORECASE)
-_YOU = re.compile(r"\byour?s?\b", re.IGNORECASE)
-_ASKS_FIRST = re.compile(r"\W*(?:who|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
+_OF_KIND = {kind: lazy_pattern(pattern, re.IGNORECASE) for kind, pattern in _KINDS.items()}
+_ANYBODY = lazy_pattern(r"\b(?:any|some)(?:body|one)\b", re.IGNORECASE)
+_YOU = lazy_pattern(r"\byour?s?\b", re.IGNORECASE)
+_ASKS_FIRST = lazy_pattern(r"\W*(?:who|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
 # Words of questions that are not about their topic.
 _GENERIC = terms(
     "anybody anyone somebody someone people person many much long what which time day date how cost yes no us"
@@ -57,44 +57,44 @@ _GENERIC = terms(
 _VERB = r"(?:am|can|could|will|would|do|did|have|shall|was)"
 _IT = r"(?: \w{1,12}){0,2} (?:it|that|them|this|him|her|one|some)"
 _ME = rf"(?:me|mine|i(?:['’](?:ll|d|ve|m)| {_VERB}){_IT}|i {_VERB})"
-_IS_ME = re.compile(
+_IS_ME = lazy_pattern(
     rf"(?:(?:yes|yeah|yep|ok|sure|well|oh)\b[,.! ]*)?{_ME}(?:(?:[,.!]+ ?| and )[^?]{{0,60}}|[^\w?'’]*)", re.IGNORECASE
 )
-_IS_YES = re.compile(r"(?:yes|yeah|yep|sure)\b(?: please)?[\W_]*", re.IGNORECASE)
+_IS_YES = lazy_pattern(r"(?:yes|yeah|yep|sure)\b(?: please)?[\W_]*", re.IGNORECASE)
 _REPLIES = {
-    "time": re.compile(
+    "time": lazy_pattern(
         rf"\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b{MONTH}|\b(?:today|tonight|tomorrow|noon|midnight|midday"
         r"|morning|afternoon|evening|night|half past|quarter (?:past|to)|o['’]clock|week|weekend|month)\b",
         re.IGNORECASE,
     ),
-    "place": re.compile(
+    "place": lazy_pattern(
         r"(?:it['’]?s |they['’]?re |probably |maybe )?(?:in|at|on|by|behind|under|below|above|over|opposite|near"
         r"|next to|beside|between|inside|outside|upstairs|downstairs|round|around|across|here|there)\b|\d",
         re.IGNORECASE,
     ),
-    "number": re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)}|dozen|hundred|none|nothing|half)\b", re.IGNORECASE),
-    "yes or no": re.compile(
+    "number": lazy_pattern(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)}|dozen|hundred|none|nothing|half)\b", re.IGNORECASE),
+    "yes or no": lazy_pattern(
         r"\A\W*(?:yes|no|yeah|yep|nope|nah|sure|of course|certainly|sadly|unfortunately|i think so"
         r"|i['’]?m afraid (?:so|not)|i don['’]t think so|not)\b",
         re.IGNORECASE,
     ),
 }
 # A reply that does not answer.
-_NO_REPLY = re.compile(
+_NO_REPLY = lazy_pattern(
     r"(?:ok(?:ay)?|ha(?:ha)+|lol|thanks?(?: you)?|no idea|(?:i )?don['’]?t know|dunno|not sure|hm+|me too|sorry|ask \w+"
     r"|good (?:question|morning|evening|night)|happy (?:birthday|easter|christmas)|congrat\w*|see (?:you|ya|u)|bye"
     r"|hi|hello|hey|wow|yay|boo|nice|great|cool|lovely|well done|back (?:in|soon)|look|have you|just|still|also)\b"
     r"|\W*\Z",
     re.IGNORECASE,
 )
-_PROPOSES = re.compile(r"\W*(?:or )?[\w'’-]+(?: [\w'’-]+)?\?\W*")
-_QUESTION = re.compile(r"[^.!?\n]{0,200}\?")
-_SENTENCE = re.compile(r"[^.!?\n]{1,400}(?:\n(?=[a-z])[^.!?\n]{1,400})?[.!?\n]?")
-_ASKS_OTHER = re.compile(
+_PROPOSES = lazy_pattern(r"\W*(?:or )?[\w'’-]+(?: [\w'’-]+)?\?\W*")
+_QUESTION = lazy_pattern(r"[^.!?\n]{0,200}\?")
+_SENTENCE = lazy_pattern(r"[^.!?\n]{1,400}(?:\n(?=[a-z])[^.!?\n]{1,400})?[.!?\n]?")
+_ASKS_OTHER = lazy_pattern(
     r"\bI(?:['’](?:ve|d|ll)| have| had| will)? (?P<verb>asked?|told|want(?:ed)?|got|need(?:ed)?|expect(?:ed)?|let"
     r"|persuaded|begged|invited|paid) (?:[^\W\d_a-zà-öø-ÿ]|you\b|him\b|her\b|them\b|the\b|my\b)[^.!?]{0,60}\bto\b"
 )
-_NAME = re.compile(r"(?<=[a-z,] )[^\W\d_a-zà-öø-ÿ][\w’'-]+")
+_NAME = lazy_pattern(r"(?<=[a-z,] )[^\W\d_a-zà-öø-ÿ][\w’'-]+")
 # Most words of a reply, and how many further turns it may be after the question, for a thing or reason and for others.
 _MOST_WORDS = 12
 _NEXT, _NEAR = 1, 3

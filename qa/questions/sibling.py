@@ -12,26 +12,26 @@ from itertools import islice, pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from corpus import path_words
+from corpus import lazy_pattern, path_words
 from index import Index, StoredDocument, StoredPassage
 from qa.questions.steps import terms
 
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_NAME = re.compile(r"(?<=\w\s)[A-Z][^\W\d_]+(?:[ -][A-Z][^\W\d_]+)*")
-_TITLE = re.compile(r"\b(?:Mrs?|Ms|Miss|Dr|Prof)\b\.?\s+")
-_POSSESSIVE = re.compile(r"['’]s?\b")
-_CALENDAR = re.compile(
+_WORD = lazy_pattern(r"[^\W\d_]{2,}")
+_NAME = lazy_pattern(r"(?<=\w\s)[A-Z][^\W\d_]+(?:[ -][A-Z][^\W\d_]+)*")
+_TITLE = lazy_pattern(r"\b(?:Mrs?|Ms|Miss|Dr|Prof)\b\.?\s+")
+_POSSESSIVE = lazy_pattern(r"['’]s?\b")
+_CALENDAR = lazy_pattern(
     r"\b(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
     r"|Nov(?:ember)?|Dec(?:ember)?|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)\b"
 )
 # A name, and what names of its variants end in: "Kestrel XL", "Clivo 3 Pro". Overlapping, as in "BACK FIT PLUS".
-_VARIANT = re.compile(
+_VARIANT = lazy_pattern(
     r"\b(?=(?P<name>[A-Z][^\W_]*(?:[ -]\d[\w.]*)?)[ -](?P<variant>[A-Z]{2}|[A-Z]?\d{1,4}[A-Z]?(?![\w.])"
     r"|(?i:plus|pro|max|mini|midi|maxi|xxl|xl|xs|lite|light|ultra|forte|retard|depot|duo|trio|extra|advanced?|premium|deluxe|superior|standard|basic"
     r"|classic|comfort|junior|senior|kids|family|student|business|home|turbo|eco|sport|compact|express|gold|silver"
     r"|platinum|iii?|iv))\b)"
 )
-_ASKS_WHICH = re.compile(r"\b(?:which|every|each|any|all)(?: of)?(?: the)? (?P<name>\w+)", re.IGNORECASE)
+_ASKS_WHICH = lazy_pattern(r"\b(?:which|every|each|any|all)(?: of)?(?: the)? (?P<name>\w+)", re.IGNORECASE)
 # How many passages with a name are searched for the files that it names.
 _DEPTH = 20
 # Files with more passages are not searched for a name.

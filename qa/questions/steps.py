@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from corpus import lazy_pattern
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.questions.values import Span
 
 # Questions for a procedure, and the number of a step.
-_ASKS_HOW_TO = re.compile(
+_ASKS_HOW_TO = lazy_pattern(
     r"\W*(?:how (?:do|does|can|could|should|would|must|shall|to)\b"
     r"|(?:(?:what(?:['’]s| is| are)|list|show me|give me) )?(?:the )?"
     r"(?:steps|procedure|process|drill|routine|instructions) (?:for|of|to)\b"
@@ -18,60 +19,60 @@ _ASKS_HOW_TO = re.compile(
     re.IGNORECASE,
 )
 # Questions for a command.
-_ASKS_FOR_COMMAND = re.compile(
+_ASKS_FOR_COMMAND = lazy_pattern(
     r"\W*(?:(?:what|which)(?:['’]s| is| are)?(?: the)? commands?\b(?![- ]?line)|(?:the )?commands? (?:for|that|to)\b"
     r"|(?:what|which) (?:command )?(?:do|should|must|can) (?:i|we|you) (?:enter|execute|run|type|use)\b)",
     re.IGNORECASE,
 )
-_STEP = re.compile(r"\(?\d{1,2}[.)]\s")
+_STEP = lazy_pattern(r"\(?\d{1,2}[.)]\s")
 # The beginning of a numbered clause or rule, which is not a step: "3. The lease ends if".
-_STATEMENT = re.compile(
+_STATEMENT = lazy_pattern(
     r"(?:\(?\d{1,2}[.)]?\s+)?(?:the|an?|any|each|every|all|both|either|neither|such)\b", re.IGNORECASE
 )
 # A number without a mark at the beginning of a line, but not the day of a month nor an amount: "3 rinse it".
 _MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])(?:r?uary?|ch|il|[ei]|y|ust|(?:t?em|o)ber)?\b"
 _MEASURE = r"(?:[kcmd]?[gl]|oz|lbs?|cups?|tbsps?|tsps?|(?:table|tea)spoons?|pints?|cloves?|slices|large|medium|small)\b"
-_BARE_NUMBER = re.compile(rf"[ \t]*(\d{{1,2}})[ \t]+(?!{_MONTH}|{_MEASURE})(?=[^\W\d])", re.IGNORECASE)
+_BARE_NUMBER = lazy_pattern(rf"[ \t]*(\d{{1,2}})[ \t]+(?!{_MONTH}|{_MEASURE})(?=[^\W\d])", re.IGNORECASE)
 # "Step 1: ...", "- **Step 1** – ...".
-_NAMED_STEP = re.compile(r"[^\w\n]*step[ \t]\d{1,2}[*_]*(?:[.):]|[ \t][–-])", re.IGNORECASE)
-_NUMBERED = re.compile(r"^[ \t]*\(?(\d{1,2})(?:[.)][ \t]+(?=\S)|[ \t]+(?=[^\W\d]))", re.MULTILINE)
-_FIRST_STEPS = re.compile(r"^[ \t]*(\(?1[.) ][ \t]*\S.*)(?:\n(?![ \t]*\(?\d)[^\n]*)*\n[ \t]*\(?2[.) ]", re.MULTILINE)
+_NAMED_STEP = lazy_pattern(r"[^\w\n]*step[ \t]\d{1,2}[*_]*(?:[.):]|[ \t][–-])", re.IGNORECASE)
+_NUMBERED = lazy_pattern(r"^[ \t]*\(?(\d{1,2})(?:[.)][ \t]+(?=\S)|[ \t]+(?=[^\W\d]))", re.MULTILINE)
+_FIRST_STEPS = lazy_pattern(r"^[ \t]*(\(?1[.) ][ \t]*\S.*)(?:\n(?![ \t]*\(?\d)[^\n]*)*\n[ \t]*\(?2[.) ]", re.MULTILINE)
 # At most this many passages of one list are put together.
 _MOST_PARTS = 8
-_HOW_TO = re.compile(r"\W*how to\b", re.IGNORECASE)
-_BULLET = re.compile(r"[•◦▪‣●○■□–—*+-]\s+(?!\[[ xX]?\])")
+_HOW_TO = lazy_pattern(r"\W*how to\b", re.IGNORECASE)
+_BULLET = lazy_pattern(r"[•◦▪‣●○■□–—*+-]\s+(?!\[[ xX]?\])")
 # The heading of a procedure: "How to descale it", "Descaling it", "Steps". Below others, bullets may be anything.
-_WAY = re.compile(r"\W*(?:how to|\w{3,}ing)\b|\b(?:steps|procedure|instructions|directions)\b", re.IGNORECASE)
+_WAY = lazy_pattern(r"\W*(?:how to|\w{3,}ing)\b|\b(?:steps|procedure|instructions|directions)\b", re.IGNORECASE)
 # Questions for open or done tasks, which have boxes or Org's words: `- [ ] paint the door`, `** DONE sweep`.
-_ASKS_FOR_OPEN = re.compile(
+_ASKS_FOR_OPEN = lazy_pattern(
     r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
     r"|(?:not|never|\w+n['’]t)(?: (?:yet|been|ever|all|fully))* (?:done|finished|completed|(?:tick|cross)ed(?: off)?)"
     r"|un(?:ticked|checked)|open (?:task|item|point|issue|job)s?"
     r"|(?:task|item|point|issue|job)s? (?:is |are )?open)\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_DONE = re.compile(r"\b(?:done|finished|completed|ticked(?: off)?|crossed off)\b", re.IGNORECASE)
-_OPEN_BOX, _DONE_BOX = re.compile(r"(?:\[ ?\]|TODO)\s"), re.compile(r"(?:\[[xX]\]|DONE)\s")
+_ASKS_FOR_DONE = lazy_pattern(r"\b(?:done|finished|completed|ticked(?: off)?|crossed off)\b", re.IGNORECASE)
+_OPEN_BOX, _DONE_BOX = lazy_pattern(r"(?:\[ ?\]|TODO)\s"), lazy_pattern(r"(?:\[[xX]\]|DONE)\s")
 # The owner of a task: "[ ] Lea: order signs".
-_OWNER = re.compile(r"\[[ xX]?\]\s+(?P<name>[^\W\d_][^:\n]{0,40}):")
+_OWNER = lazy_pattern(r"\[[ xX]?\]\s+(?P<name>[^\W\d_][^:\n]{0,40}):")
 # The tasks that end a text.
-_BOXES = re.compile(r"(?:^\s*(?:[*+-] )?\[[ xX]?\]\s[^\n]*\n)+\Z", re.MULTILINE)
-_ASKS_WHICH_TASKS = re.compile(r"\W*(?:which|what|list|name|show)\b", re.IGNORECASE)
-_TASK = re.compile(r"\b(?:tasks?|items?|points?|issues?|jobs?|things?|to-?dos?|lists?|yet|already)\b", re.IGNORECASE)
+_BOXES = lazy_pattern(r"(?:^\s*(?:[*+-] )?\[[ xX]?\]\s[^\n]*\n)+\Z", re.MULTILINE)
+_ASKS_WHICH_TASKS = lazy_pattern(r"\W*(?:which|what|list|name|show)\b", re.IGNORECASE)
+_TASK = lazy_pattern(r"\b(?:tasks?|items?|points?|issues?|jobs?|things?|to-?dos?|lists?|yet|already)\b", re.IGNORECASE)
 # A verb that headings leave out: "How do I make the rye bread?" below "Rye bread".
-_MAKE = re.compile(r"\A\W*(?:\w+ )?(?:make|prepare)\b", re.IGNORECASE)
-_WORD = re.compile(r"\w+")
+_MAKE = lazy_pattern(r"\A\W*(?:\w+ )?(?:make|prepare)\b", re.IGNORECASE)
+_WORD = lazy_pattern(r"\w+")
 # Words that make it another procedure, and pairs that reverse it.
 _DECISIVE = frozenset({"not", "no", "never", "without", "don", "before", "after"})
 _CONDITIONS = frozenset({"if", "unless"})
 _OPPOSITES = (("on", "off"), ("up", "down"), ("in", "out"), ("before", "after"))
 # One of these with its verb, "switch on the pump" or "switch the pump on", but not before a noun: "in the shed".
-_PARTICLE = re.compile(
+_PARTICLE = lazy_pattern(
     r"(?:\A\W*(?:\d[\d.]*\W+|(?:i|we|you|one)\s)?\w+\s|\w{3,}ing\s|\A\W*(?=before|after)|\b(?=\w+\W*\Z))"
     r"(on|off|up|down|in|out|before|after)\b"
 )
 # Words of a line or heading that only announce a list: "Follow these steps:".
-_INTRODUCES = re.compile(
+_INTRODUCES = lazy_pattern(
     r"\b(?:follow\w*|steps?|proceed|below|order|procedure|instructions|directions|method|way|please)\b", re.IGNORECASE
 )
 

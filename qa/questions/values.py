@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from corpus import lazy_pattern
+
 # The canonical name of each unit, for comparison; currency codes are canonical.
 _UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
 _UNITS |= {"euro": "EUR", "dollar": "USD", "pound": "GBP", "yen": "JPY", "rupee": "INR", "franc": "CHF"}
@@ -38,7 +40,7 @@ _AMOUNT = (
 )
 # Statistics that exclude each other, as a question names them and as a text does. "What does it mean?" asks for none.
 _STATISTICS = [
-    [(rf"(?i:\b{full})", re.compile(rf"(?i:\b{full})|\b(?:{short})\b")) for full, short in group]
+    [(rf"(?i:\b{full})", lazy_pattern(rf"(?i:\b{full})|\b(?:{short})\b")) for full, short in group]
     for group in (
         [("median", "Mdn"), (r"mean (?!(?:by|if|that|to|when)\b)\w", "[Mm]eans?|[Aa]verage[ds]?")],
         [("odds ratio", "OR"), ("hazard ratio", "HR"), ("risk ratio|\\brelative risk", "RR")],
@@ -86,51 +88,51 @@ _CODE = (
 _PHONE = r"(?<![\w.,])(?:\+\d{1,3}(?:[ /-]\(?\d+\)?){2,}|0\d{1,4}(?:[ /-]\(?\d{2,}\)?){2,})"
 # Such as 4.0 g ± 0.02.
 _TOLERANCE = rf"{_NUMBER}{_BLANK}?[%°]?[^\W\d_]{{0,5}}{_BLANK}?(?:±|\+/[-–−]){_BLANK}?{_NUMBER}"
-_WHOLE = re.compile(
+_WHOLE = lazy_pattern(
     rf"{_TOLERANCE}|{_ADDRESS}|{_IDENTIFIER}|{_CODE}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
 )
 # Several values of the same unit in a row: "14 %, 21 % and 6 %".
 _JOIN = rf"(?:,{_BLANK}|,?{_BLANK}(?:and|against|versus|vs\.?|compared with){_BLANK})"
-_PARALLEL = re.compile(
+_PARALLEL = lazy_pattern(
     rf"(?<!between )(?<![\w.,])(?:{_NUMBER}(?P<unit>{_BLANK}?(?:%|°?[^\W\d_]{{1,7}}))(?:{_JOIN}{_NUMBER}(?P=unit))++"
     rf"|(?P<money>[€$£]){_NUMBER}(?:{_JOIN}(?P=money){_NUMBER})++)(?=[.;:)\n]|\Z|,? respectively\b| per\b)"
 )
 # A value, and in brackets that of another year or month: "9 (2023: 8)", "1,312 (April 1,204)".
-_COMPARED_WITH = re.compile(
+_COMPARED_WITH = lazy_pattern(
     rf"(?P<value>(?:{_BEFORE}{_BLANK}?)?(?<![\w.,]){_NUMBER}(?:{_BLANK}?{_AFTER}|{_BLANK}[^\W\d_]+)?){_BLANK}?"
     rf"\((?:in |for )?(?P<when>(?:{MONTH}\.?{_BLANK}?)?(?:19|20)\d\d(?:[/–-]\d\d)?|{MONTH}"
     rf"|(?i:(?:last|previous|prior) \w+)):?{_BLANK}"
     rf"(?P<other>[^()\n]*\d[^()\n]*)\)"
 )
-_WORD = re.compile(r"\w+")
+_WORD = lazy_pattern(r"\w+")
 # Words before and after a number or date that make it an upper or lower bound, or an exception.
-_BOUND = re.compile(
+_BOUND = lazy_pattern(
     r"\b(?:(?:no|not) (?:more|less|fewer|later|earlier|longer|older|younger|sooner) than|not (?:before|after|until)"
     r"|(?:more|less|fewer|longer|older|younger|later|earlier) than|at (?:most|least)|up to|over|under|above|below"
     r"|(?:max|min)(?:\.|imum)?(?: of)?"
     r"|(?:all|each|every\w*|nobody|none|no one)(?: \w+)? (?:but|except|save)(?: for)?) (?:the |an? )?$",
     re.IGNORECASE,
 )
-_BOUND_BEHIND = re.compile(
+_BOUND_BEHIND = lazy_pattern(
     r" (?:or (?:more|less|over|older|younger|later|earlier)|at (?:most|least|the (?:latest|earliest)))\b", re.IGNORECASE
 )
 _LONGEST_BOUND = 40
-_NUMBERED = re.compile(rf"{_DATE}|{_AMOUNT}")
+_NUMBERED = lazy_pattern(rf"{_DATE}|{_AMOUNT}")
 # The first half of "between 22:00 and 6:00", and the word before the second half.
-_FROM = re.compile(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)
-_TO = re.compile(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
-_COMPARED = re.compile(
+_FROM = lazy_pattern(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)
+_TO = lazy_pattern(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
+_COMPARED = lazy_pattern(
     rf"\b(?P<name>{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
 )
-_SPELLED = re.compile(r"(?<![\w-])[a-z]+(?:-[a-z]+)?(?![\w-])", re.IGNORECASE)
-_TIME_WITH_POINT = re.compile(r"\b(\d\d?)\.(?=[0-5]\d ?[ap]\.?m\b)", re.IGNORECASE)
-_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
-_YEARS = re.compile(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
+_SPELLED = lazy_pattern(r"(?<![\w-])[a-z]+(?:-[a-z]+)?(?![\w-])", re.IGNORECASE)
+_TIME_WITH_POINT = lazy_pattern(r"\b(\d\d?)\.(?=[0-5]\d ?[ap]\.?m\b)", re.IGNORECASE)
+_ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th)\b")
+_YEARS = lazy_pattern(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
 # A line that is a name with its value, perhaps after a box or with marks of emphasis.
-_FIELD = re.compile(r"(?:\[[ xX]\] )?[*_]*[^\W\d_][^\n:]{0,40}:[*_]*[ \t]+(?P<value>\S[^\n]{0,199}?)[*_.]*")
-_PART = re.compile(r"[^,;]+")
+_FIELD = lazy_pattern(r"(?:\[[ xX]\] )?[*_]*[^\W\d_][^\n:]{0,40}:[*_]*[ \t]+(?P<value>\S[^\n]{0,199}?)[*_.]*")
+_PART = lazy_pattern(r"[^,;]+")
 # Questions for several things.
-_ASKS_FOR_SEVERAL = re.compile(
+_ASKS_FOR_SEVERAL = lazy_pattern(
     r"(?:please )?(?:list|name)\b|(?:what|which) (?:are|were)\b|what to (?:bring|buy|pack|take)\b"
     r"|what (?:can|did|do|must|shall|should) (?:i|we|you) (?:(?:also|always|have to|need to) )*"
     r"(?:bring|buy|need|pack|take)\b"
@@ -139,13 +141,13 @@ _ASKS_FOR_SEVERAL = re.compile(
     re.IGNORECASE,
 )
 # Questions for all the names in a list.
-_ASKS_FOR_ALL = re.compile(r"\b(?:who|whom|whose|which|names?|list)\b", re.IGNORECASE)
-_OF_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]\w*")
+_ASKS_FOR_ALL = lazy_pattern(r"\b(?:who|whom|whose|which|names?|list)\b", re.IGNORECASE)
+_OF_LETTERS = lazy_pattern(r"(?<![^\W_])[^\W\d_]\w*")
 # Lower-case words inside names and between them.
 _JOINING = frozenset({"and", "de", "der", "di", "du", "la", "le", "of", "und", "van", "von"})
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy_pattern(r"\d")
 # The role of somebody in a list: "Hanna Brandt (chair)".
-_ROLE = re.compile(r"\(([^()\n]*)\)")
+_ROLE = lazy_pattern(r"\(([^()\n]*)\)")
 
 Span = tuple[int, int]
 Value = Decimal | str

@@ -6,19 +6,21 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from corpus import lazy_pattern
+
 Span = tuple[int, int]
 
-_FENCE = re.compile(r"[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)")
-_ORG = re.compile(r"[ \t]*#\+begin_(?P<kind>src|example)\b.*", re.IGNORECASE)
-_LISTING = re.compile(r"(?P<mark>-{4,}|\.{4,})[ \t]*")
+_FENCE = lazy_pattern(r"[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)")
+_ORG = lazy_pattern(r"[ \t]*#\+begin_(?P<kind>src|example)\b.*", re.IGNORECASE)
+_LISTING = lazy_pattern(r"(?P<mark>-{4,}|\.{4,})[ \t]*")
 # A line that only says what kind of listing follows.
-_ATTRIBUTES = re.compile(r"\[[^\]\n]*\]\s*\Z")
-_DIRECTIVE = re.compile(r"(?P<indent>[ \t]*)\.\. (?:code-block|code|sourcecode)::.*")
-_LITERAL = re.compile(r"(?P<indent>[ \t]*)(?!\.\.\s)(?:\S.*)?::[ \t]*")
-_OPTION = re.compile(r"\s+:[\w-]+:.*")
-_INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
-_ITEM = re.compile(r"(?:[*+-]|\d{1,3}[.)])\s")
-_PROMPT = re.compile(r"\$ +(?=\S)")
+_ATTRIBUTES = lazy_pattern(r"\[[^\]\n]*\]\s*\Z")
+_DIRECTIVE = lazy_pattern(r"(?P<indent>[ \t]*)\.\. (?:code-block|code|sourcecode)::.*")
+_LITERAL = lazy_pattern(r"(?P<indent>[ \t]*)(?!\.\.\s)(?:\S.*)?::[ \t]*")
+_OPTION = lazy_pattern(r"\s+:[\w-]+:.*")
+_INDENTED = lazy_pattern(r"(?: {4}|\t)\s*\S")
+_ITEM = lazy_pattern(r"(?:[*+-]|\d{1,3}[.)])\s")
+_PROMPT = lazy_pattern(r"\$ +(?=\S)")
 
 
 class CodeBlock(NamedTuple):

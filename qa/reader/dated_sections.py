@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from corpus import lazy_pattern
 from index import StoredPassage
 from qa.reader.sections import Part, PassagesOf, Section, around, sections, terms
 
@@ -18,31 +19,31 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)"
 )
-_DAY = re.compile(
+_DAY = lazy_pattern(
     rf"\b(?:(?:{_WEEKDAY},? )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}\b\.?(?:,? \d{{4}}\b)?"
     rf"|(?:{_WEEKDAY},? )?{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?"
     rf"|\d{{4}}-\d\d-\d\d\b|{_WEEKDAY}\b)",
     re.IGNORECASE,
 )
 # What may be before and after the day in a heading that is about it.
-_BEFORE = re.compile(r"[\W_]*(?:day \d{1,2}\b[\W_]*|on )?", re.IGNORECASE)
-_AFTER = re.compile(r"\s*(?:\Z|[:;,.(–—-])")
-_ASKS_WHEN = re.compile(
+_BEFORE = lazy_pattern(r"[\W_]*(?:day \d{1,2}\b[\W_]*|on )?", re.IGNORECASE)
+_AFTER = lazy_pattern(r"\s*(?:\Z|[:;,.(–—-])")
+_ASKS_WHEN = lazy_pattern(
     r"\W*(?:when (?:is|are|was|were|will|did|does|do)|(?:on )?(?:what|which) (?:day|date)|(?:the )?(?:date|day) of)\b",
     re.IGNORECASE,
 )
-_ASKS_ALSO = re.compile(r"\b(?:how|why|where|what time|who)\b", re.IGNORECASE)
+_ASKS_ALSO = lazy_pattern(r"\b(?:how|why|where|what time|who)\b", re.IGNORECASE)
 # A section that says when, or that it was not then.
-_MOVED = re.compile(r"\b(?:cancel\w{2,4}|moved|postponed|rescheduled)\b", re.IGNORECASE)
+_MOVED = lazy_pattern(r"\b(?:cancel\w{2,4}|moved|postponed|rescheduled)\b", re.IGNORECASE)
 # Questions for a talk and who gave it, on a day that they name; headings of talks; and words of such questions.
-_ASKS_WHO_SPOKE = re.compile(
+_ASKS_WHO_SPOKE = lazy_pattern(
     r"\W*(?:who (?:gave|held|is (?:giving|speaking|talking)|spoke|talked|will (?:give|speak|talk))"
     r"|(?:which|what) (?:\w+ )?(?:keynotes?|lectures?|talks?) (?:are|is|was|were))\b",
     re.IGNORECASE,
 )
-_TALK = re.compile(r"[^:]{0,30}\b(?:keynote|lecture|talk|speech)\b[^:]{0,30}:", re.IGNORECASE)
+_TALK = lazy_pattern(r"[^:]{0,30}\b(?:keynote|lecture|talk|speech)\b[^:]{0,30}:", re.IGNORECASE)
 _OF_TALKS = terms("gave give giving held keynote lecture speak speaking spoke speech talk talking talked")
-_DAY_WORD = re.compile(r"[^\W\d_]{3,}|\d+")
+_DAY_WORD = lazy_pattern(r"[^\W\d_]{3,}|\d+")
 _OF_QUESTION = terms(
     "ceremony date day event gave give given happened held hold place planned presentation presented scheduled session"
     " speak spoke take talk talked took"

@@ -6,19 +6,19 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from corpus import path_words
+from corpus import lazy_pattern, path_words
 from index import StoredPassage
 
 # Kinds of texts that are collected, and what a document with several of them calls itself.
 _KIND = r"(?:abstract|article|lecture|paper|poster|publication|stud(?:y|ie)|talk)"
-_IS_COLLECTED = re.compile(rf"{_KIND}s?", re.IGNORECASE)
-_COLLECTION = re.compile(
+_IS_COLLECTED = lazy_pattern(rf"{_KIND}s?", re.IGNORECASE)
+_COLLECTION = lazy_pattern(
     r"\b(?:abstracts|articles|lectures|papers|posters|publications|studies|talks)\b", re.IGNORECASE
 )
 _LEAST = 3
 _LONGEST_NAME = 150
 _OPENING_LINES = 4
-_CODE = re.compile(r"(?=\S*\d)\S{1,12}")
+_CODE = lazy_pattern(r"(?=\S*\d)\S{1,12}")
 
 
 class Entry(NamedTuple):

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from corpus import lazy_pattern
+
 Span = tuple[int, int]
 
 _SAYS = r"(?:assumed|alleged|believed|claimed|held|said|supposed|thought|told)"
 _OFTEN = r"(?:often|sometimes|commonly|frequently|usually|popularly)"
 # Beliefs of people who need not know; what follows is meant to be right.
-_BELIEF = re.compile(
+_BELIEF = lazy_pattern(
     rf"\W*(?:it is {_OFTEN} {_SAYS}|{_OFTEN},? it is {_SAYS}|legend has it|rumour has it"
     rf"|(?:[\w-]+ ){{1,8}}(?:is|are|was|were) {_OFTEN} blamed\b"
     rf"|the (?:reason|explanation|cause) {_OFTEN} (?:given|named|offered)\b"
@@ -23,21 +25,21 @@ _BELIEF = re.compile(
     re.IGNORECASE,
 )
 # These may be right, unless what follows says that they are not.
-_OPINION = re.compile(
+_OPINION = lazy_pattern(
     rf"\W*(?:it (?:is|was) (?:\w+ly )?{_SAYS}|(?:[\w-]+ ){{1,8}}(?:is|are|was|were) (?:\w+ )?{_SAYS} to\b"
     r"|according to (?:legend|folklore|tradition))",
     re.IGNORECASE,
 )
-_DENIES = re.compile(
+_DENIES = lazy_pattern(
     r"\b(?:actually|another|but|cannot|different|false|however|in (?:fact|reality|truth)|instead|myth|never|no|none|not"
     r"|nothing|otherwise|really|untrue|wrong|yet|\w+n['’]t)\b",
     re.IGNORECASE,
 )
-_CONFIRMS = re.compile(
+_CONFIRMS = lazy_pattern(
     r"\b(?:agrees?|bears? (?:it|that|this) out|confirm(?:s|ed)?|correct|indeed|right|rightly|true)\b", re.IGNORECASE
 )
 # The belief and what is right in one sentence.
-_TURN = re.compile(r"[,;:–—]\s*(?:but|whereas|while|yet|although)\b", re.IGNORECASE)
+_TURN = lazy_pattern(r"[,;:–—]\s*(?:but|whereas|while|yet|although)\b", re.IGNORECASE)
 # At most this many sentences after it are the reason, and characters.
 _MOST_SENTENCES, _LONGEST = 2, 400
 

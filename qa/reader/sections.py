@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from corpus import path_words
+from corpus import lazy_pattern, path_words
 from corpus.formats import RECORDS
 from index import STOP_WORDS, StoredPassage, word_terms
 
@@ -29,42 +29,42 @@ _MAX_PASSAGES = 200
 # The first lines of a document may say what it is about, without being headings.
 _OPENING_LINES = 4
 _BEGINNING = 3
-_WORD = re.compile(r"\w+")
-_POSSESSIVE = re.compile(r"['’]s\b")
-_BLANK_LINE = re.compile(r"\n[ \t]*\n")
-_LINE = re.compile(r"[^\n]*\S")
-_ITEM = re.compile(r"[ \t]*(?:[•◦▪‣●○■□–—*+-]|\(?\d{1,3}[.)]|\(?[A-Za-z][.)])[ \t]+")
-_STEP = re.compile(r"^[ \t]*\(?\d{1,2}[.)][ \t]", re.MULTILINE)
-_SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[A-ZÀ-Þ0-9\"'(])")
+_WORD = lazy_pattern(r"\w+")
+_POSSESSIVE = lazy_pattern(r"['’]s\b")
+_BLANK_LINE = lazy_pattern(r"\n[ \t]*\n")
+_LINE = lazy_pattern(r"[^\n]*\S")
+_ITEM = lazy_pattern(r"[ \t]*(?:[•◦▪‣●○■□–—*+-]|\(?\d{1,3}[.)]|\(?[A-Za-z][.)])[ \t]+")
+_STEP = lazy_pattern(r"^[ \t]*\(?\d{1,2}[.)][ \t]", re.MULTILINE)
+_SENTENCE_END = lazy_pattern(r"[.!?][\"')\]]*\s+(?=[A-ZÀ-Þ0-9\"'(])")
 # What is no list of plain items: rows of a table, code, tasks with boxes.
-_OTHER = re.compile(r"^[ \t]*(?:\||```|~~~|\.\. |(?:[*+-] )?\[[ xX]?\]|\S[^\n]*\S(?: {3,}|\t)\S)", re.MULTILINE)
+_OTHER = lazy_pattern(r"^[ \t]*(?:\||```|~~~|\.\. |(?:[*+-] )?\[[ xX]?\]|\S[^\n]*\S(?: {3,}|\t)\S)", re.MULTILINE)
 _MARKS = " \t*_#=:"
 # The parts of a heading: "Social: the congress dinner", "Risks and how we deal with them", "Budget (in pounds)".
-_PART = re.compile(r"(?::\s|\s[–—-]\s|\([^()]{0,80}\)|\band (?:how|what|why)\b|\bcompared (?:to|with)\b)")
+_PART = lazy_pattern(r"(?::\s|\s[–—-]\s|\([^()]{0,80}\)|\band (?:how|what|why)\b|\bcompared (?:to|with)\b)")
 # Questions that a few words or rows answer, and words that limit what is asked for.
-_ASKS_FOR_ELSE = re.compile(
+_ASKS_FOR_ELSE = lazy_pattern(
     r"\W*(?:when|where|why|whose|whom|who(?! (?:are|were|is on|was on)\b)|how (?:many|much|long|old|far|often)"
     r"|(?:what|which) (?:do|does|did|happens?|if|about|day|date|time|year|month|number)|in what|in which|is|are|was"
     r"|were|do|does|did|can|could|has|have|had|will|would|should|may|must)\b",
     re.IGNORECASE,
 )
-_LIMITS = re.compile(
+_LIMITS = lazy_pattern(
     r"\b(?:above|after|before|below|between|compared|during|each|else|except|fewer|first|if|instead|last|least|less|more"
     r"|most|never|next|not?|only|other|over|second|than|third|under|unless|until|vs|without)\b",
     re.IGNORECASE,
 )
-_PLURAL = re.compile(
+_PLURAL = lazy_pattern(
     r"\b[^\W\d_]{2,40}[^\Wisu\d_]s\b|\b(?:children|criteria|data|people|staff|equipment|gear|kit)\b", re.I
 )
-_COLLECTIVE = re.compile(
+_COLLECTIVE = lazy_pattern(
     r"\b(?:agenda|contents|curriculum|itinerary|line-?up|menu|programme|schedule|timetable)\b"
     r"|(?<=who is on the )\w+|(?<=who was on the )\w+"
     r"|(?:(?<=what is the )|(?<=what was the ))(?:approach|background|impact|mission|outlook|purpose|rationale"
     r"|scope)\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"\W*(?P<word>what|how)\b", re.IGNORECASE)
-_ASKS_WHAT_HAPPENED = re.compile(
+_CLAUSE = lazy_pattern(r"\W*(?P<word>what|how)\b", re.IGNORECASE)
+_ASKS_WHAT_HAPPENED = lazy_pattern(
     r"\W*(?:what happened (?:at|to|on|with|during|in)|tell me about|describe|what (?:do|does|did) [^?]{1,60}"
     r" (?:say|think)(?= (?:of|on|about)\b|\W*\Z)"
     r"|what (?:was|were) (?:agreed|announced|decided|discussed|said) (?:at|in|on))\b",

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from corpus import SIGN_OFF
+from corpus import SIGN_OFF, lazy_pattern
 from index import StoredPassage
 from qa.reader.reading import Reading
 
@@ -27,7 +27,7 @@ _CLOCK = r"\d\d?[:.]\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
 _NAMES = rf"{_CAPITAL}[\w.'’-]*(?: (?:(?:van|von|de|der|den|du|la|le|di|al|bin|ter) )?{_CAPITAL}[\w.'’-]*){{0,3}}"
 # "[2025-01-08 19:30] Ida: yes", "8/1/2025, 19:30 - Ida: yes", "19:30 <ida> yes", "19:30  Ida   yes".
-_TURN = re.compile(
+_TURN = lazy_pattern(
     rf"^[ \t]*(?:(?:\[(?:{_DAY},?[ \t])?{_CLOCK}\]|(?:{_DAY},?[ \t])?{_CLOCK}(?:[ \t][-–])?)[ \t]+"
     rf"(?:(?P<name>[^\W\d_][^:<>\n]{{0,29}}):[ \t]|<(?P<nick>[^<>\n]{{1,30}})>[ \t]"
     rf"|(?P<padded>{_NAMES})(?:[ ]{{2}}|\t))"
@@ -36,43 +36,43 @@ _TURN = re.compile(
     re.MULTILINE,
 )
 # Without times: "Ida: yes".
-_PLAIN_TURN = re.compile(
+_PLAIN_TURN = lazy_pattern(
     rf"^[ \t]*(?!(?:From|To|Cc|Bcc|Date|Sent|Subject|Reply-To):)(?P<name>{_NAMES}):[ \t]+(?=\S)", re.MULTILINE
 )
 # What ends the words of a speaker that are below the name: a line of dashes or a heading of a day.
-_APART = re.compile(r"^(?:[-=_*#]{3,}|\n)", re.MULTILINE)
-_HEADER = re.compile(r"(?:To|Cc|Bcc|Date|Sent|Subject|Reply-To):", re.IGNORECASE)
-_SENT = re.compile(r"^(?:Date|Sent):[ \t]*(?P<date>\S[^\n]{0,99})", re.MULTILINE)
-_FROM = re.compile(r"^From:[ \t]*(?P<sender>\S[^\n]{0,199})", re.MULTILINE)
-_GREETING = re.compile(
+_APART = lazy_pattern(r"^(?:[-=_*#]{3,}|\n)", re.MULTILINE)
+_HEADER = lazy_pattern(r"(?:To|Cc|Bcc|Date|Sent|Subject|Reply-To):", re.IGNORECASE)
+_SENT = lazy_pattern(r"^(?:Date|Sent):[ \t]*(?P<date>\S[^\n]{0,99})", re.MULTILINE)
+_FROM = lazy_pattern(r"^From:[ \t]*(?P<sender>\S[^\n]{0,199})", re.MULTILINE)
+_GREETING = lazy_pattern(
     r"^(?:my )?(?:dear(?:est)?|hi|hello|hey|good (?:morning|afternoon|evening))\b.{0,60}[,!:]?$", re.I
 )
-_LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
-_NAME_ALONE = re.compile(rf"(?:(?:Love|Yours|Your [a-z]{{2,12}}),? )?(?P<name>{_NAMES})")
-_ADDRESS = re.compile(r"\s*[<(\[]?[\w.+-]+@[\w.-]+[>)\]]?")
-_WROTE = re.compile(
+_LINE = lazy_pattern(r"^.*\S.*$", re.MULTILINE)
+_NAME_ALONE = lazy_pattern(rf"(?:(?:Love|Yours|Your [a-z]{{2,12}}),? )?(?P<name>{_NAMES})")
+_ADDRESS = lazy_pattern(r"\s*[<(\[]?[\w.+-]+@[\w.-]+[>)\]]?")
+_WROTE = lazy_pattern(
     rf"(?P<before>{_NAMES})\s*(?:<[^<>]*>|\([^()]*\))?\s*(?:wrote|writes|said|schrieb|schreibt)\b"
     rf"|\bschrieb\s+(?P<after>{_NAMES})|(?P<with_address>{_NAMES})\s*<"
 )
 # Words before a name that begin with a capital letter, too.
-_NOT_NAME = re.compile(
+_NOT_NAME = lazy_pattern(
     r"(?:(?:On|Am|Le|Quoted|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|AM|PM"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|June|July|August|September|October"
     r"|November|December|Januar|Februar|Mai|Juni|Juli|Oktober|Dezember|Uhr)\.? )+"
 )
 # The words of somebody else: quoted, or reported after a colon.
-_QUOTATION = re.compile(
+_QUOTATION = lazy_pattern(
     r"[\"“„«][^\"”“»\n]{1,600}[\"”“»]|(?<!\w)[‘'](?=\S)(?:[^'‘’\n]|(?<=\w)['’](?=\w)){3,400}['’](?!\w)"
     r"|^[ \t]*>[^\n]*|\b(?:said|says|wrote|writes|asked|replied|answered|told \w+):[^\n]*",
     re.MULTILINE,
 )
-_I = re.compile(
+_I = lazy_pattern(
     r"(?<![\w.'’(-])(?:(?P<i>I|i(?=['’\s]))(?:['’](?P<short>m|ve|ll|d)|(?P<verb>[ \n](?:am|have)))?(?![\w'’])(?!\.\w)"
     r"|(?P<my>[Mm]y)(?![\w'’-])|(?P<me>[Mm]e)(?![\w'’-]))"
 )
-_NAME_END = re.compile(r"[ \t]{2,}|:[ \t]|\n")
+_NAME_END = lazy_pattern(r"[ \t]{2,}|:[ \t]|\n")
 # The speaker is not who does it: "Ann, I think".
-_ASIDE = re.compile(r"I (?:think|guess|suppose|reckon|believe|mean)[ \t]*(?=[,.!?;)\n]|\Z)")
+_ASIDE = lazy_pattern(r"I (?:think|guess|suppose|reckon|believe|mean)[ \t]*(?=[,.!?;)\n]|\Z)")
 _SHORT = {"m": " is", "ve": " has", "ll": " will", "d": " would", " am": " is", " have": " has"}
 # Characters of a letterhead.
 _LONGEST_HEAD = 500

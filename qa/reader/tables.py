@@ -7,7 +7,6 @@ Weight (kg): 7.9` instead of `| HX-220 | 7.9 |`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from corpus import aligned_table, has_box_table, is_rule, plain_bars
+from corpus import aligned_table, has_box_table, is_rule, lazy_pattern, plain_bars
 from qa.reader.log_lines import missing_stops
 
-_BAR = re.compile(r"(?<!\\)\|")
-_ALIGNED = re.compile(r"\S  +\S|\t")
+_BAR = lazy_pattern(r"(?<!\\)\|")
+_ALIGNED = lazy_pattern(r"\S  +\S|\t")
 
 # A line, a rule and a line may be part of a grid that goes on.
 _LEAST_RULED = 3

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from corpus import path_words
+from corpus import lazy_pattern, path_words
 from index import Index, StoredPassage
 from qa.answer.candidate_spans import LIST_MARKER, candidate_spans
 from qa.answer.extract import Block, Extract
@@ -26,12 +26,12 @@ from qa.reader.sections import answering_section
 # Verbs of questions for commands that say nothing about them.
 _GENERIC = terms("display do execute find get run see show use view")
 # Before the words of the question, these make it another case: "Before you format the code, stage it:".
-_CONDITION = re.compile(r"\b(?:after|before|if|instead|no|not|once|unless|when|without)\b", re.IGNORECASE)
+_CONDITION = lazy_pattern(r"\b(?:after|before|if|instead|no|not|once|unless|when|without)\b", re.IGNORECASE)
 _LONGEST_LINE = 200
 # A document with more passages is not searched for the block that a line introduces.
 _MAX_PASSAGES = 200
 # Questions for tasks, and for what goes into something; and the lines above lists of these.
-_ASKS_FOR_TASKS = re.compile(
+_ASKS_FOR_TASKS = lazy_pattern(
     r"\W*(?:(?:what|which)(?:['’]s| is| are| was| were)?|list|show)? ?(?:(?:all|any|me|my|on|our|still|the|there) )*"
     r"(?:(?P<before>(?<=on the )[\w -]{1,40}?) (?=to[- ]?do list))?"
     r"(?:to[- ]?dos?(?: list| items?)?|left to (?:do|be done)|to be done|still (?:to \w+|open|outstanding)"
@@ -39,27 +39,27 @@ _ASKS_FOR_TASKS = re.compile(
     r"|(?:open|outstanding|remaining) (?:points|items|issues|questions|tasks))\b",
     re.IGNORECASE,
 )
-_TASKS = re.compile(
+_TASKS = lazy_pattern(
     r"(?:to[- ]?dos?(?: list)?|(?:open|outstanding|remaining) (?:points|items|issues|questions|tasks)|next steps"
     r"|action (?:items|points)|actions|follow-?ups?(?: actions| items)?|still (?:open|outstanding|to \w+)|left to do"
     r"|offene (?:punkte|fragen|aufgaben)|nächste schritte|aufgaben|zu erledigen)\W*",
     re.IGNORECASE,
 )
 _OF_TASKS = terms("left meeting minutes notes open still")
-_DONE = re.compile(r"\b(?:done|closed|erledigt)\W*\Z", re.IGNORECASE)
-_BOX = re.compile(r"\[[ xX]?\]|TODO\b|DONE\b")
-_ASKS_FOR_INGREDIENTS = re.compile(
+_DONE = lazy_pattern(r"\b(?:done|closed|erledigt)\W*\Z", re.IGNORECASE)
+_BOX = lazy_pattern(r"\[[ xX]?\]|TODO\b|DONE\b")
+_ASKS_FOR_INGREDIENTS = lazy_pattern(
     r"\W*(?:(?:what|which|list|show|the)\b.*\b)?(?:ingredients|shopping list)\b|.{3,60} ingredients\W*\Z"
     r"|\W*what (?:goes|do (?:i|we|you) put) in(?:to)?\b|\W*what(?:['’]s| is) in\b"
     r"|\W*what do (?:i|we|you) need (?:for|to (?:bake|cook|make|prepare))\b",
     re.IGNORECASE,
 )
-_INGREDIENTS = re.compile(
+_INGREDIENTS = lazy_pattern(
     r"(?:the )?(?:ingredients|zutaten|(?:what )?you(?:['’]ll| will)? need|shopping list)\b[^.!?]*", re.IGNORECASE
 )
 _OF_RECIPES = terms("bake contain cook go goes ingredients list make me need prepare put recipe shopping show use")
 # Questions for a paper or talk, verbs that they may have, and names of lists of these.
-_ASKS_FOR_ENTRY = re.compile(
+_ASKS_FOR_ENTRY = lazy_pattern(
     r"\W*(?:which|what) (?:article|book|lecture|paper|poster|study|talk|thesis)\b", re.IGNORECASE
 )
 _OF_ENTRIES = terms("apply based benchmark compare deal describe discuss employ evaluate only present rely test use")
@@ -67,13 +67,13 @@ _ENTRIES = terms(
     "abstracts articles bibliography books lectures literature papers programme reading studies talks theses"
 )
 _DIGITS = "0123456789¼½¾"
-_AMOUNT = re.compile(rf"(?:[{_DIGITS}]|an? |half |juice |one |pinch |some |two |three )", re.IGNORECASE)
-_BRACKETS = re.compile(r"\([^()]*\)")
+_AMOUNT = lazy_pattern(rf"(?:[{_DIGITS}]|an? |half |juice |one |pinch |some |two |three )", re.IGNORECASE)
+_BRACKETS = lazy_pattern(r"\([^()]*\)")
 _LONGEST_NAME = 80
-_STEP = re.compile(r"\d{1,2}[.)]\s")
-_STEPS = re.compile(rf"^[ \t]*{_STEP.pattern}", re.MULTILINE)
-_NEGATED = re.compile(r"\b(?:not|no|never|neither|without|except|besides|\w+n['’]t)\b", re.IGNORECASE)
-_MAY_BE_ABOUT_VERSIONS = re.compile(r"\d\.\d|version|release|firmware", re.IGNORECASE)
+_STEP = lazy_pattern(r"\d{1,2}[.)]\s")
+_STEPS = lazy_pattern(rf"^[ \t]*{_STEP.pattern}", re.MULTILINE)
+_NEGATED = lazy_pattern(r"\b(?:not|no|never|neither|without|except|besides|\w+n['’]t)\b", re.IGNORECASE)
+_MAY_BE_ABOUT_VERSIONS = lazy_pattern(r"\d\.\d|version|release|firmware", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

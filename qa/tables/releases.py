@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from corpus import path_words
+from corpus import lazy_pattern, path_words
 from index import Index, StoredPassage
 from qa.answer.candidate_spans import LIST_MARKER
 from qa.answer.extract import Block
@@ -21,53 +21,55 @@ from qa.questions.steps import terms
 from qa.questions.values import Span
 
 _VERSION = r"\d+(?:\.\d+)+(?:[-+.]?[a-z]+[\w.]*)?"
-_NAMED_VERSION = re.compile(rf"(?<![\w.])v?(?P<version>{_VERSION})(?![\w-]|\.\w)", re.IGNORECASE)
+_NAMED_VERSION = lazy_pattern(rf"(?<![\w.])v?(?P<version>{_VERSION})(?![\w-]|\.\w)", re.IGNORECASE)
 # The line above the changes of a version: "## [2.4.1] - 2024-09-17", "Version 5.12 (12.09.2024)".
 _LABEL = r"(?:version|release|firmware|update|build|v\.?)"
 _LABELS = terms("version release firmware update build")
-_HEADING = re.compile(
+_HEADING = lazy_pattern(
     rf"(?P<name>(?:[^\W\d_][\w-]*[ \t]+){{0,3}}?)(?P<label>{_LABEL}[ \t]*)?(?P<bracket>[\[(])?(?:v\.?)?"
     rf"(?P<version>{_VERSION})(?![\w.])[\])]?(?P<rest>.*)",
     re.IGNORECASE,
 )
-_UNRELEASED = re.compile(r"\W*(?:unreleased|upcoming|next)\b\W*", re.IGNORECASE)
-_MARKS = re.compile(r"[\s#*=_~^-]*(?P<name>.*?)[\s#*=_]*")
+_UNRELEASED = lazy_pattern(r"\W*(?:unreleased|upcoming|next)\b\W*", re.IGNORECASE)
+_MARKS = lazy_pattern(r"[\s#*=_~^-]*(?P<name>.*?)[\s#*=_]*")
 _CHANGES = terms("changes changelog history news release releases versions")
 _MOST_WORDS_WITH_DATE = 2
 _MOST_DOTS = 2
 # A line that names a group of changes.
-_GROUP = re.compile(
+_GROUP = lazy_pattern(
     r"[\W_]*(?:(?:bug ?)?fix(?:e[sd])?|bugs|added|additions|(?:new )?features|new|changed|changes|removed|removals"
     r"|deprecated|deprecations|security|improve(?:ments|d)|breaking(?: changes)?|other|internal|documentation)[\W_]*",
     re.IGNORECASE,
 )
 # Questions.
-_ASKS_WHEN = re.compile(r"\W*(?:when|(?:on )?(?:what|which) (?:date|day)|(?:the )?(?:release )?date)\b", re.IGNORECASE)
-_ASKS_FOR_CHANGES = re.compile(
+_ASKS_WHEN = lazy_pattern(
+    r"\W*(?:when|(?:on )?(?:what|which) (?:date|day)|(?:the )?(?:release )?date)\b", re.IGNORECASE
+)
+_ASKS_FOR_CHANGES = lazy_pattern(
     r"\W*(?:what(?:['’]s| is| are)? (?:the )?(?:new|(?:(?:was|were|is|are|got|has|have|been) )*"
     r"(?:changed?|fixed|added|removed|deprecated|improved|different))\b"
     r"|what (?:did|does|do)\b(?=.* (?:change|fix|add|remove|deprecate|improve|bring|include|introduce)\b)"
     r"|(?:what are |list |show )?(?:all |the )*(?:changes|fixes|bug ?fixes|improvements|release notes|changelog)\b)",
     re.IGNORECASE,
 )
-_ASKS_WHICH = re.compile(
+_ASKS_WHICH = lazy_pattern(
     r"\W*(?:(?:in|since|from|with|as of) )?(?:what|which) (?P<before>(?:[\w-]+ ){0,2}?)(?:version|release|firmware)\b"
     r"(?: of (?:the )?(?P<after>[\w-]+))?",
     re.IGNORECASE,
 )
-_ASKS_FOR_LATEST = re.compile(
+_ASKS_FOR_LATEST = lazy_pattern(
     r"\W*(?:what(?:['’]s| is)|which is)? ?(?:the )?(?:latest|newest|current|most recent|last) "
     r"(?P<before>(?:[\w-]+ ){0,2}?)(?:version|release)(?: (?:of|for) (?:the )?(?P<after>[\w -]+?))?\W*",
     re.IGNORECASE,
 )
 # Words right before a version that name what has it: "in pelican 3.1.0".
-_NAME_BEFORE = re.compile(
+_NAME_BEFORE = lazy_pattern(
     rf"(?:^|\b(?:by|did|do|does|for|in|is|of|to|was|were|with)\s)\s*(?:the\s+)?(?P<name>(?:(?!of\b|in\b)[\w-]+\s+){{0,2}}?)"
     rf"(?:{_LABEL}\s*)?\Z",
     re.IGNORECASE,
 )
 # Words that make it another version than the one that is named.
-_OTHER = re.compile(r"\b(?:after|before|between|from|since|than|until)\b", re.IGNORECASE)
+_OTHER = lazy_pattern(r"\b(?:after|before|between|from|since|than|until)\b", re.IGNORECASE)
 # Stems that questions have besides the change itself.
 _ASKING = terms("new news changed different bring include introduce list show notes got latest current")
 _VERBS = terms("add became become begin bring brought came change come contain get got has have include introduce make")

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from corpus import lazy_pattern
+
 # Joiners that shape Persian, Indic scripts and emoji; they neither reorder nor hide anything.
 _JOINERS = "\u200c\u200d"
 # Control characters and their visible pictures, or white space to show instead.
@@ -85,10 +87,10 @@ def embolden(lines: Iterable[str], text: str, spans: Iterable[tuple[int, int]], 
     return bold_lines
 
 
-_ITEM = re.compile(r"\s*(?:[-*+•◦▪‣–]|\d{1,3}[.)])\s+(?=\S)|\s*(?:>\s?)+")
-_FENCE = re.compile(r"\s*(```|~~~)")
-_DEEP = re.compile(r"\s{4}")
-_ROW = re.compile(r"\s*\||\s{4,}\S|\s*#{1,6}\s")
+_ITEM = lazy_pattern(r"\s*(?:[-*+•◦▪‣–]|\d{1,3}[.)])\s+(?=\S)|\s*(?:>\s?)+")
+_FENCE = lazy_pattern(r"\s*(```|~~~)")
+_DEEP = lazy_pattern(r"\s{4}")
+_ROW = lazy_pattern(r"\s*\||\s{4,}\S|\s*#{1,6}\s")
 # A line shorter than this share of its paragraph's longest was broken on purpose: an address, a verse, "key: value".
 _MIN_FILLED = 0.6
 
