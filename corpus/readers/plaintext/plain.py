@@ -47,6 +47,8 @@ _TABLE_ROW = re.compile(r"\|.*\||\t.*\t|^[ \t]*\+?(?:[-=]{2,}\+)+[-=]*[ \t\r]*$"
 _WRAP_WIDTH = 120
 # Headings directly above their text are told from other lines if there are as many.
 _MIN_TIGHT = 2
+# How often a text has the word that is its title.
+_MIN_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +148,10 @@ def read_plain(
         if path is not None:
             kind, heading = BlockKind.HEADING, path
         blocks.append(Block(kind, piece.start, piece.end, heading, piece.depth))
-    return _title(pieces), fill_gaps(text, blocks)
+    return _title(text, pieces), fill_gaps(text, blocks)
 
 
-def _title(pieces: list[_Piece]) -> str:
+def _title(text: str, pieces: list[_Piece]) -> str:
     """Return the first or second line if it looks like a title, unless it is the whole note or one heading of many."""
     if len(pieces) == 1 and not pieces[0].level:
         return ""
@@ -165,7 +167,9 @@ def _title(pieces: list[_Piece]) -> str:
             return top.title
         is_short = 20 <= len(line) <= 160 and "\n" not in line.strip()
         is_like_title = is_short and line.rstrip()[-1] not in ".!" and not is_markup(line.strip())
-        if piece.alone and (is_like_title or (could_be_heading(line) and len(line.split()) >= 2)):
+        # A single word is a title if it is a name that recurs: "Harlow".
+        is_name = piece.tight and text.count(line.strip()) >= _MIN_NAMED
+        if piece.alone and (is_like_title or (could_be_heading(line) and (is_name or len(line.split()) >= 2))):
             return heading_title(line)
     return ""
 

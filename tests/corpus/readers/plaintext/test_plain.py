@@ -229,3 +229,9 @@ def test_windows_newlines_and_form_feeds() -> None:
         ("paragraph", BODY, ("Title", "Next")),
         ("paragraph", "End.", ("Title", "Next")),
     ]
+
+
+@pytest.mark.parametrize(("word", "title"), [("Harlow", "Harlow"), ("boats", "")])
+def test_a_single_word_is_a_title_if_it_is_a_name(word: str, title: str) -> None:
+    text = f"{word.title()}\n{LONG}\n\nHow to book\n{LONG} In {word} it is cheap.\n\nThings for hire\nNot in {word}.\n"
+    assert read("a.txt", text.encode()).title == title
