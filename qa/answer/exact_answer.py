@@ -239,7 +239,8 @@ def _passage_answer(
     start, end = answer_words(question, passage, sentence, reading)
     answer = words_or_speaker(text, (start, end), said)
     # A letter may be signed in another passage, which is not the one that is cited.
-    answer = answer if set(_words(answer)) <= _words_around(passage) else text[start:end]
+    if answer != text[start:end] and not set(_words(answer)) <= _words_around(passage):
+        answer = text[slice(*sentence)]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
         answer = _strip_quotation_marks(answer, text)
     if (start, end) != sentence and (note := _NOTE.search(text, start - 1, end)) and end == sentence[1]:

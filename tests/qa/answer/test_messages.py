@@ -150,3 +150,19 @@ def test_a_sentence_from_a_chat_is_without_time_and_speaker(tmp_path: Path, line
         result = opened.ask("is there any training in the fog?")
     assert result.answer is not None
     assert result.answer.text == "no training, too much fog"
+
+
+def test_a_name_in_another_passage_of_a_letter_is_not_quoted_from_this_one(tmp_path: Path) -> None:
+    """Its sentence answers, as an answer stands in the passage that is cited."""
+    body = "The lamp outside is still broken. I have lost my key to the cellar. Happy Easter to all of you."
+    head, end = (
+        "Marta Kuhn\n3 Mill Road\nThorley\n\n02 April 2025\n\nDear neighbours,",
+        "Yours sincerely\n\nMarta Kuhn\n",
+    )
+    write(tmp_path, {"letter.txt": f"{head}\n\n{body}\n\n{end}"})
+    build_index(tmp_path)
+    with Retriever.open(tmp_path) as retriever:
+        result = retriever.ask("who has lost the key to the cellar?")
+        assert result.answer is not None
+        assert "Marta" not in result.passages[0].text
+        assert (result.found, result.answer.text) == (True, "I have lost my key to the cellar.")
