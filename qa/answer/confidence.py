@@ -13,8 +13,8 @@ from dataclasses import astuple, dataclass
 
 from corpus import lazy_pattern
 from index import StoredPassage
+from qa.language.values import NUMBER_WORDS
 from qa.questions.bands import write_as_bands
-from qa.questions.values import NUMBER_WORDS
 from qa.reader.reading import Reading
 
 

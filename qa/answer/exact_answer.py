@@ -11,11 +11,9 @@ from corpus import lazy_pattern, sentence_spans
 from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract, only_asks, skip_stamp
 from qa.answer.results import Alternative, Answer
-from qa.questions.bands import write_as_bands
-from qa.questions.dates import dates_in
-from qa.questions.numbered import cells_at
-from qa.questions.replacement import find_replacement, replace_if_outdated
-from qa.questions.values import (
+from qa.language.dates import dates_in
+from qa.language.replacement import find_replacement, replace_if_outdated
+from qa.language.values import (
     Span,
     choose_of_compared,
     extend_to_field_value,
@@ -27,9 +25,12 @@ from qa.questions.values import (
     spans_overlap,
     years_in,
 )
-from qa.reader.decisions import decision_about
+from qa.questions.bands import write_as_bands
+from qa.questions.numbered import cells_at
 from qa.reader.reading import Reading
-from qa.reader.speakers import Said, words_or_speaker
+from qa.reader.third_person import words_or_speaker
+from qa.structure.decisions import decision_about
+from qa.structure.speakers import Said
 
 # Questions that a few words can answer, unless they also match `_ASKS_FOR_MORE`; all others get a sentence.
 _ASKS_FOR_WORDS = lazy_pattern(

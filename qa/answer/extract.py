@@ -13,12 +13,22 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern
 from index import StoredPassage
-from qa.answer.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
+from qa.language.terms import has_form_of, terms
+from qa.language.values import Span
 from qa.questions.answering_section import asks_why
 from qa.questions.bands import prefer_row_with_band
-from qa.questions.log_entries import has_form_of
+from qa.questions.lists import (
+    MAX_LIST_ITEMS,
+    NO_STOP,
+    continues_item,
+    is_bare_heading,
+    is_item,
+    list_after,
+    start_of_item,
+    whole_list,
+)
 from qa.questions.long_numbers import plain_numbers
 from qa.questions.numbered import numbered_items_in, prefer_span_about_items
 from qa.questions.sender import topic_of_sender, without_greetings
@@ -26,22 +36,18 @@ from qa.questions.steps import (
     asks_for_command,
     asks_how_to,
     command_topic,
-    has_step_number,
     headings_name_topic,
-    is_below_matching_heading,
     is_step,
     requested_tasks,
     step_covers_question,
     step_number,
-    terms,
 )
-from qa.questions.values import Span, asks_for_several
-from qa.reader.code_blocks import CodeBlock, code_blocks, without_fences
-from qa.reader.refuted import reason_after_belief
-from qa.reader.speakers import turns
+from qa.structure.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans
+from qa.structure.code_blocks import CodeBlock, code_blocks, without_fences
+from qa.structure.refuted import reason_after_belief
+from qa.structure.speakers import turns
 
 _MAX_HIGHLIGHTS = 3
-_MAX_LIST_ITEMS = 10
 # Further sentences are highlighted if they reach this share of the best one's score.
 _NEARLY = 0.92
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
@@ -73,17 +79,14 @@ _ASKS_FOR_QUESTION = lazy_pattern(r"\b(?:ask|question|quer(?:y|ies)|wonder|want(
 # Questions for a reason, or for what follows.
 _ASKS_FOR_REASON = lazy_pattern(r"\W*(?:why|how come|what (?:if|happens|happened))\b", re.IGNORECASE)
 _ASKS_WHY = lazy_pattern(r"\W*(?:why|how come)\b", re.IGNORECASE)
-_THEREFORE = {"", *terms("therefore thus hence")}
+_THEREFORE = terms("therefore thus hence")
 _HOW_TO = lazy_pattern(r"\W*how to\b[^.!?:\n]*", re.IGNORECASE)
 # A heading that asks: "Why is it wet?", "How to open it", "Why only Ann".
 _ASKS_AS_HEADING = lazy_pattern(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
-# The end of a sentence that a list completes: "The file is refused if".
-_UNFINISHED = lazy_pattern(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
 # Characters that may follow the question mark at the end of a sentence.
 _CLOSING = " \n*_`\"'”’»)"
 # A heading at the beginning of a paragraph, and a line that is no sentence.
 _RUN_IN = lazy_pattern(r"(?P<mark>[*_]{1,3})(?=\S)[^*_\n?]{1,60}(?P=mark)[.:]?")
-_NO_STOP = lazy_pattern(r"\A\D{1,60}(?<![.!?:;,])\Z")
 # A year, version or rating: "2024", "2024/25", "2.1.4", "5/5".
 _NUMBER = lazy_pattern(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
 
@@ -135,7 +138,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     spans = without_greetings(question, passage, spans)
     # Scores are negated, so that the best sentence is the first, and of several with the same score the earliest.
     scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
-    boxes = requested_tasks(question, text, spans, scored[0][1:])[:_MAX_LIST_ITEMS] if looked_up is None else []
+    boxes = requested_tasks(question, text, spans, scored[0][1:])[:MAX_LIST_ITEMS] if looked_up is None else []
     scored = [it for it in scored if it[1:] in boxes] or scored
     if passage.is_front_matter:
         question_terms = terms(question)
@@ -158,9 +161,9 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     command = None if looked_up is not None else _command_at(question, passage, answer_span)
     if command is not None:
         return _extract_command(question, passage, command, -best_score)
-    best_step, items = answer_span, _list_after(text, spans, answer_span)
-    items = items if items and is_step(question, passage, items[0]) else items[:_MAX_LIST_ITEMS]
-    whole = boxes or ([] if looked_up is not None else _whole_list(question, passage, spans, answer_span))
+    best_step, items = answer_span, list_after(text, spans, answer_span)
+    items = items if items and is_step(question, passage, items[0]) else items[:MAX_LIST_ITEMS]
+    whole = boxes or ([] if looked_up is not None else whole_list(question, passage, spans, answer_span))
     if whole:
         answer_span, items = whole[0], whole[1:]
     elif looked_up is None and not items and _asks_for_explanation(question):
@@ -200,7 +203,7 @@ def extract_steps(passage: StoredPassage, *, is_first: bool) -> Extract:
         return Extract()
     run = runs[-1 if is_first else 0]
     last = run[-1]
-    while last + 1 < len(spans) and _continues(text, spans[last], spans[last + 1]):
+    while last + 1 < len(spans) and continues_item(text, spans[last], spans[last + 1]):
         last += 1
     items = spans[run[0] : last + 1]
     highlights = (Highlight((passage.start + start, passage.start + end), text[start:end]) for start, end in items)
@@ -246,7 +249,7 @@ def _extract_command(question: str, passage: StoredPassage, block: CodeBlock, sc
 
 def _skip_bare_fact(question: str, text: str, spans: Sequence[Span], best: Span, score: SpanScore) -> Span:
     """Return the best sentence; if it only states what the question asks why it is, the better sentence beside it."""
-    asked, at = terms(question) - {""}, spans.index(best)
+    asked, at = terms(question), spans.index(best)
     stated = terms(text[slice(*skip_stamp(question, text, best))]) - _THEREFORE
     is_bare = 2 * len(stated) >= len(asked) > 0 and all(has_form_of(term, asked) for term in stated)
     if not is_bare or not _ASKS_WHY.match(question):
@@ -288,7 +291,7 @@ def _prefer_whole_explanation(question: str, passage: StoredPassage, spans: Sequ
 def _is_apart(text: str, span: Span, following: Span) -> bool:
     """Whether the following sentence begins a paragraph, a list item or a speaker's turn, or is a question."""
     between = text[span[1] : following[0]]
-    is_new = "\n" in between and (_is_item(text, following) or _TURN.match(text, *following))
+    is_new = "\n" in between and (is_item(text, following) or _TURN.match(text, *following))
     return "\n\n" in between or bool(is_new) or _is_question(text, following)
 
 
@@ -326,7 +329,7 @@ def skip_stamp(question: str, text: str, sentence: Span) -> Span:
 def _prefer_item_with_number(question: str, text: str, best_first: Sequence[Span]) -> Span:
     """Return the best sentence; if it is an item or row with another year than the question, the best with that one."""
     best = best_first[0]
-    if not (_is_item(text, best) or "|" in text[slice(*best)]):
+    if not (is_item(text, best) or "|" in text[slice(*best)]):
         return best
     question_numbers, best_numbers = set(_NUMBER.findall(question)), set(_NUMBER.findall(text[slice(*best)]))
     fitting = [span for span in best_first[1:] if not question_numbers.isdisjoint(_NUMBER.findall(text[slice(*span)]))]
@@ -348,7 +351,7 @@ def _below_run_in_heading(question: str, text: str, spans: Sequence[Span], best:
     """
     line = LIST_MARKER.sub("", text[text.rfind("\n", 0, best[0]) + 1 : best[1]].strip(), count=1)
     is_marked = _RUN_IN.fullmatch(text[slice(*best)]) is not None
-    is_line = line == text[slice(*best)].strip() and text[best[1] : best[1] + 1] == "\n" and _NO_STOP.search(line)
+    is_line = line == text[slice(*best)].strip() and text[best[1] : best[1] + 1] == "\n" and NO_STOP.search(line)
     named = terms(text[slice(*best)])
     # A longer name may have one more word than the question: "Possible side effects".
     is_named = 3 * len(named - terms(question)) <= len(named)
@@ -357,7 +360,7 @@ def _below_run_in_heading(question: str, text: str, spans: Sequence[Span], best:
         return best
     end = text.find("\n\n", best[1])
     below = [span for span in following if end < 0 or span[1] <= end]
-    if not below or "\n\n" in text[best[1] : below[0][0]] or _is_item(text, below[0]):
+    if not below or "\n\n" in text[best[1] : below[0][0]] or is_item(text, below[0]):
         return best
     whole = below[0][0], below[-1][1]
     return whole if whole[1] - whole[0] <= LONGEST_SPAN else below[0]
@@ -369,16 +372,8 @@ def _skip_bare_heading(question: str, passage: StoredPassage, spans: Sequence[Sp
     How to do something is not in any sentence below it.
     """
     after = spans[spans.index(best) + 1 :]
-    is_skipped = bool(after) and not asks_how_to(question) and _is_bare_heading(question, passage, best)
+    is_skipped = bool(after) and not asks_how_to(question) and is_bare_heading(question, passage, best)
     return after[0] if is_skipped else best
-
-
-def _is_bare_heading(question: str, passage: StoredPassage, span: Span) -> bool:
-    """Whether a sentence is the first line of a paragraph, and says no more than the question."""
-    text, (start, end) = passage.text, span
-    is_first = start == passage.body or text[:start].endswith("\n\n")
-    is_line = is_first and text[end : end + 1] == "\n" and text[end + 1 : end + 2].strip() != ""
-    return is_line and _NO_STOP.match(text[start:end]) is not None and terms(text[start:end]) <= terms(question)
 
 
 def _skip_questions(text: str, spans: Sequence[Span], best: Span) -> Span:
@@ -387,92 +382,11 @@ def _skip_questions(text: str, spans: Sequence[Span], best: Span) -> Span:
     return next((span for span in after if not _is_question(text, span)), best)
 
 
-def _list_after(text: str, spans: Sequence[Span], answer_span: Span) -> list[Span]:
-    """Return the items of the list that a sentence introduces by a final colon, or that completes it; [] if none."""
-    is_open = not _is_item(text, answer_span) and _UNFINISHED.search(text[slice(*answer_span)]) is not None
-    if not (is_open or text[answer_span[0] : answer_span[1]].rstrip().endswith(":")):
-        return []
-    items: list[Span] = []
-    for start, end in spans[spans.index(answer_span) + 1 :]:
-        line = text.rfind("\n", 0, start) + 1
-        is_item = _start_of_item(text, start) < start or has_step_number(text, line)
-        continues_item = items and _continues(text, items[-1], (start, end))
-        if not (is_item or continues_item):
-            break
-        items.append((start, end))
-    return items
-
-
-def _whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
-    """Return the list around a sentence if the question asks for several things, or how to do what it is a step of."""
-    following = spans[spans.index(answer_span) + 1 :][:1]
-    # The line above a list, which may be a heading without marks.
-    is_title = not _is_item(passage.text, answer_span) and passage.text[answer_span[1] - 1] not in ".!?:"
-    before = spans[: spans.index(answer_span)][-1:]
-    several = asks_for_several(question) or any(_is_bare_heading(question, passage, span) for span in before)
-    if following and is_title and (several or is_step(question, passage, following[0])):
-        answer_span = following[0]
-    is_asked = several or is_step(question, passage, answer_span)
-    return _list_around(question, passage, spans, answer_span) if is_asked else []
-
-
-def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
-    """Return the items of the list around a sentence, if the text above them has at least half the question's terms.
-
-    If it lacks some, no item may have any of the question's terms, unless they are the steps of a procedure.
-    """
-    text = passage.text
-    at = spans.index(answer_span)
-    is_procedure = is_step(question, passage, answer_span)
-
-    def continues(number: int) -> bool:
-        is_paragraph_of_step = is_procedure and _is_indented(text, spans[number])
-        return is_paragraph_of_step or _continues(text, spans[number - 1], spans[number])
-
-    first, last = at, at + 1
-    for before in range(at - 1, -1, -1):
-        if _is_item(text, spans[before]):
-            first = before
-        elif not before or not continues(before):
-            break
-    while last < len(spans) and (_is_item(text, spans[last]) or continues(last)):
-        last += 1
-    items = list(spans[first:last] if is_procedure else spans[first:last][:_MAX_LIST_ITEMS])
-    topic = terms(question)
-    terms_above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
-    is_above = 2 * len(topic & terms_above) >= len(topic) > 0
-    is_above = is_above or (is_procedure and is_below_matching_heading(question, passage, answer_span))
-    is_whole = is_procedure or topic <= terms_above or topic.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
-    return items if len(items) > 1 and _is_item(text, answer_span) and is_above and is_whole else []
-
-
-def _is_item(text: str, span: Span) -> bool:
-    line = text.rfind("\n", 0, span[0]) + 1
-    return bool(LIST_MARKER.match(text[line : span[1]].lstrip())) or has_step_number(text, line)
-
-
-def _continues(text: str, span: Span, following: Span) -> bool:
-    """Whether the following sentence continues the item of a sentence: on the same line, or on an indented one."""
-    line = text.rfind("\n", 0, following[0]) + 1
-    return line < following[0] and "\n\n" not in text[span[1] : following[0]]
-
-
-def _is_indented(text: str, span: Span) -> bool:
-    line = text.rfind("\n", 0, span[0]) + 1
-    return line < span[0] and text[line : span[0]].isspace()
-
-
 def _with_items(passage: StoredPassage, start: int, end: int) -> str:
     """Return the text of a list, or of a sentence and its list, without fences of code."""
     text = passage.text
     blocks = code_blocks(text, passage.body, passage.document.media_type)
-    return without_fences(text, (_start_of_item(text, start), end), blocks)
-
-
-def _start_of_item(text: str, start: int) -> int:
-    """Return where the line of a sentence begins if only a list marker is before it; else where the sentence does."""
-    line = text.rfind("\n", 0, start) + 1
-    return line if LIST_MARKER.fullmatch(text[line:start].lstrip()) else start
+    return without_fences(text, (start_of_item(text, start), end), blocks)
 
 
 def _is_field_named(field: str, topic_terms: set[str]) -> bool:

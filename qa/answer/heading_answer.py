@@ -15,8 +15,8 @@ from index import STOP_WORDS, StoredPassage, word_terms
 from qa.answer.exact_answer import adds_information, asks_for_words, is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
-from qa.questions.dates import dates_in
-from qa.questions.values import MONTH
+from qa.language.dates import dates_in
+from qa.language.values import MONTH
 from qa.reader.reading import Reading
 
 # A heading without the marks around it, as in `## Fees ##` in Markdown, `* Fees` in Org, or `== Fees ==`.

@@ -14,18 +14,19 @@ from typing import NamedTuple
 from corpus import lazy_pattern, path_words
 from corpus.formats import RECORDS, format_of
 from index import StoredPassage
-from qa.answer.candidate_spans import LONGEST_SPAN
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
+from qa.language.dates import Period
+from qa.language.terms import terms
+from qa.language.values import MONTH, Span
 from qa.questions.bands import asked_day, hours_on
-from qa.questions.dates import Period
-from qa.questions.log_entries import answering_entry, asks_when, message_date
+from qa.questions.log_entries import answering_entry, asks_when
 from qa.questions.long_numbers import phone_number_of
+from qa.questions.message_dates import message_date
 from qa.questions.sender import chat_reply
-from qa.questions.steps import terms
-from qa.questions.values import MONTH, Span
-from qa.reader.tables import tables
+from qa.structure.candidate_spans import LONGEST_SPAN
+from qa.structure.tables import tables
 
 _SECTION = lazy_pattern(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")
 _SETTING = lazy_pattern(

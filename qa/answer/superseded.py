@@ -15,9 +15,8 @@ from index import Among, Index, StoredPassage, analyse
 from qa.answer.exact_answer import is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer, Highlight
-from qa.questions.dates import latest_date
-from qa.questions.numbered import is_about_other_item, numbered_items_in
-from qa.questions.replacement import (
+from qa.language.dates import latest_date
+from qa.language.replacement import (
     Replacement,
     find_changed_value,
     find_replacement,
@@ -25,8 +24,9 @@ from qa.questions.replacement import (
     restriction_terms,
     says_changed,
 )
-from qa.questions.steps import terms
-from qa.questions.values import Span, years_in
+from qa.language.terms import terms
+from qa.language.values import Span, years_in
+from qa.questions.numbered import is_about_other_item, numbered_items_in
 from qa.reader.reading import Reading
 
 # How many passages are searched for what replaces a value, and how often that is itself replaced.

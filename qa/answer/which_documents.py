@@ -13,7 +13,7 @@ from index import StoredPassage, word_terms
 from qa.answer.extract import Extract
 from qa.answer.results import Answer, Highlight
 from qa.questions.lookup import Lookup
-from qa.reader.entries import entries, is_collected
+from qa.structure.entries import entries, is_collected
 
 # Kinds of documents, which do not include parts that questions name by number, such as a page or a clause.
 _KINDS = (

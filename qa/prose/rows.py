@@ -7,7 +7,8 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from index import STOP_WORDS
-from qa.reader.tables import Span, tables
+from qa.language.values import Span
+from qa.structure.tables import tables
 from qa.tables.columns import NO, YES
 
 Row = tuple[tuple[str, str], ...]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from corpus import sentence_spans
-from qa.questions.values import MONTH
+from qa.language.values import MONTH
 
 _BRACKETED = r"[\[【]\s*(?:passages?\s+)?\d{1,4}(?:\s*[,;&–-]\s*\d{1,4})*(?:†[^\]】]{0,40})?\s*[\]】]"
 _CITATION = re.compile(rf"\s*({_BRACKETED})", re.IGNORECASE)

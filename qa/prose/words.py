@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Literal
 
 from index import STOP_WORDS, word_terms
-from qa.questions.values import MONTH_NAMES, NUMBER_WORDS
+from qa.language.values import MONTH_NAMES, NUMBER_WORDS
 
 Kind = Literal["number", "name", "word", "stop"]
 

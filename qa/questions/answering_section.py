@@ -13,7 +13,8 @@ from enum import Enum
 
 from corpus import lazy_pattern
 from index import Index, StoredPassage
-from qa.questions.steps import asks_how_to, list_topic, terms
+from qa.language.terms import terms
+from qa.questions.steps import asks_how_to, list_topic
 
 # A document with more passages is not an article.
 _MAX_PASSAGES = 200

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern, path_words
 from index import STOP_WORDS, StoredPassage, word_terms
+from qa.language.terms import terms
+from qa.language.values import MONTH, Span
 from qa.questions.numbered import UNIT_AFTER, cells_at
-from qa.questions.steps import terms
-from qa.questions.values import MONTH, Span
 
 _NUMBER = r"\d+(?:,\d{3}(?!\d))*(?:\.\d+)?"
 _UNIT = rf"(?:[ -]?(?!(?:{'|'.join(sorted(STOP_WORDS))}|younger|less)\b)(?:%|°?[^\W\d_]+(?:/[^\W\d_]+)?))"

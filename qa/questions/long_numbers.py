@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern
 from index import Index, StoredPassage, word_terms
-from qa.questions.dates import dates_in
+from qa.language.dates import dates_in
+from qa.language.terms import terms
+from qa.language.values import Span
 from qa.questions.lookup import QUOTED
-from qa.questions.steps import terms
-from qa.questions.values import Span
 
 # What may be between the groups of a number.
 _MARKS = "[ ./()\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}‐‑–-]"
@@ -62,7 +62,7 @@ _ASKS_FOR_OTHER = lazy_pattern(
 _OF_PHONE = terms(
     "what which phone telephone mobile cell landline number tel call ring reach contact new current home work office"
     " give get find need please have tell show"
-) | {""}
+)
 _PHONE = lazy_pattern(r"[+(]?[\d][\d ./()\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}‐‑–-]*\d")
 _MOST_DIGITS = 15
 # What may be between a name and its number, and words before another number, or before one that no longer counts.

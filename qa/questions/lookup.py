@@ -14,7 +14,8 @@ from typing import NamedTuple
 from corpus import lazy_pattern, sentence_spans
 from corpus.formats import RECORDS
 from index import STOP_WORDS, StoredPassage, terms, word_terms, words
-from qa.questions.dates import WrittenDate, dates_in
+from qa.language.dates import WrittenDate, dates_in
+from qa.language.values import Span
 
 # Text in quotation marks, which must occur literally.
 QUOTED = lazy_pattern(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")
@@ -50,8 +51,6 @@ _WORD = lazy_pattern(r"\w+")
 _ROW_ON_LINE = lazy_pattern(r"Row \d+: ")
 # Characters. A longer record has text in which words may be far apart.
 _LONGEST_ROW = 600
-
-Span = tuple[int, int]
 
 
 class Match(NamedTuple):

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern
 from index import STOP_WORDS, StoredPassage, word_terms
-from qa.questions.dates import dates_in
-from qa.questions.values import MONTH, Span
-from qa.reader.tables import tables
+from qa.language.dates import dates_in
+from qa.language.values import MONTH, Span
+from qa.structure.tables import tables
 
 _TOKEN = lazy_pattern(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")
 # A letter is a code only as a capital, but not "I".

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from corpus import SIGN_OFF, lazy_pattern
 from index import STOP_WORDS, StoredPassage
-from qa.questions.steps import terms
-from qa.questions.values import MONTH, NUMBER_WORDS, Span
-from qa.reader.speakers import Said, Turn, turns
+from qa.language.terms import terms
+from qa.language.values import MONTH, NUMBER_WORDS, Span
+from qa.structure.speakers import Said, Turn, turns
 
 _ASKS_WHAT_WAS_SAID = lazy_pattern(
     r"what (?:did|does|do|has|have) (?P<name>[\w.'’ -]{1,40}?) (?:sa(?:y|id)|wr(?:ite|ote|itten)|th(?:ink|ought)"
@@ -53,7 +53,7 @@ _ASKS_FIRST = lazy_pattern(r"\W*(?:who|whose|what|which|when|where|why|how)\b", 
 # Words of questions that are not about their topic.
 _GENERIC = terms(
     "anybody anyone somebody someone people person many much long what which time day date how cost yes no us"
-) | {""}
+)
 _VERB = r"(?:am|can|could|will|would|do|did|have|shall|was)"
 _IT = r"(?: \w{1,12}){0,2} (?:it|that|them|this|him|her|one|some)"
 _ME = rf"(?:me|mine|i(?:['’](?:ll|d|ve|m)| {_VERB}){_IT}|i {_VERB})"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern, path_words
 from index import Index, StoredDocument, StoredPassage
-from qa.questions.steps import terms
+from qa.language.terms import terms
 
 _WORD = lazy_pattern(r"[^\W\d_]{2,}")
 _NAME = lazy_pattern(r"(?<=\w\s)[A-Z][^\W\d_]+(?:[ -][A-Z][^\W\d_]+)*")

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from corpus import lazy_pattern
-from index import STOP_WORDS, StoredPassage, word_terms
-from qa.questions.values import Span
+from index import StoredPassage
+from qa.language.terms import ordered_terms, terms
+from qa.language.values import Span
 
 # Questions for a procedure, and the number of a step.
 _ASKS_HOW_TO = lazy_pattern(
@@ -75,11 +76,6 @@ _PARTICLE = lazy_pattern(
 _INTRODUCES = lazy_pattern(
     r"\b(?:follow\w*|steps?|proceed|below|order|procedure|instructions|directions|method|way|please)\b", re.IGNORECASE
 )
-
-
-def terms(text: str) -> set[str]:
-    """Return the stems of a text's words, without stop words."""
-    return set(_ordered_terms(text))
 
 
 def requested_tasks(question: str, text: str, spans: Sequence[Span], best: Span) -> list[Span]:
@@ -153,7 +149,7 @@ def is_below_matching_heading(question: str, passage: StoredPassage, step: Span)
     "how do I keep them warm?".
     """
     heading = terms(_INTRODUCES.sub("", nearest_heading(passage)))
-    topic = _ordered_terms(list_topic(question) or "")
+    topic = ordered_terms(list_topic(question) or "")
     other_terms = set(topic[1:]) - heading
     return bool(heading) and heading <= terms(question) and other_terms.isdisjoint(terms(passage.text[slice(*step)]))
 
@@ -231,7 +227,7 @@ def headings_name_topic(question: str, passage: StoredPassage, first: int) -> bo
     A line that introduces the list, before its first item at character `first`, has the verb, or all terms itself.
     """
     about = list_topic(question)
-    topic = _ordered_terms(about or "")
+    topic = ordered_terms(about or "")
     if about is None or not topic:
         return about is not None and _TASK.search(question) is not None
     heading, line = nearest_heading(passage), _introducing_line(passage, first)
@@ -240,7 +236,7 @@ def headings_name_topic(question: str, passage: StoredPassage, first: int) -> bo
     else:
         nearest, outer = terms(_TASK.sub("", heading)), terms(f"{passage.context} {passage.title}")
         is_all_above = set(topic) <= nearest or nearest <= set(topic) <= outer
-        if not is_all_above or (_ordered_terms(_INTRODUCES.sub("", line)) and topic[0] not in terms(line)):
+        if not is_all_above or (ordered_terms(_INTRODUCES.sub("", line)) and topic[0] not in terms(line)):
             return False
     return not is_other_topic(about, heading)
 
@@ -295,7 +291,3 @@ def _introducing_line(passage: StoredPassage, first: int) -> str:
     line = before.rstrip().rpartition("\n")[2].strip()
     is_apart = before.rstrip(" \t").endswith("\n\n")
     return "" if line.endswith((".", "!", "?")) or (is_apart and not line.endswith(":")) else line
-
-
-def _ordered_terms(text: str) -> list[str]:
-    return [term for word in _WORD.findall(text.lower()) if word not in STOP_WORDS for term in word_terms(word)]

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from index import STOP_WORDS, Hint, ModelTokenizer, TokenIds, Unloadable, find
 from qa.reader.network import INPUTS, reader_copy
+from qa.reader.readable import original_spans, readable
 from qa.reader.reading import Floats, Reading
-from qa.reader.tables import original_spans, readable
 
 # Limits in training: tokens of question and passage together, and of the question alone.
 _MAX_TOKENS = 320

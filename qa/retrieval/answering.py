@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from index import STOP_WORDS, Index, Scope, StoredPassage, analyse
 from qa.answer import confidence
-from qa.answer.dated_records import find_later_value, statements_of
 from qa.answer.exact_answer import exact_answer, may_answer
 from qa.answer.extract import Extract, SpanScore, extract, extract_steps, steps_answer
 from qa.answer.heading_answer import (
@@ -24,10 +23,12 @@ from qa.answer.heading_answer import (
     prefer_expansion,
     prefer_other_fields,
 )
+from qa.answer.later_values import find_later_value, statements_of
 from qa.answer.named_field import NamedField
 from qa.answer.results import Answer
 from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer, titles_of_entries
+from qa.language.values import Span, lacks_statistic
 from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
@@ -40,13 +41,12 @@ from qa.questions.steps import (
     is_step_of_other_procedure,
     procedure_parts,
 )
-from qa.questions.values import Span, lacks_statistic
-from qa.reader.tables import tables
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.judge import PassageJudge
 from qa.retrieval.late_interaction import overlap, term_shares
 from qa.retrieval.query import Query
 from qa.retrieval.rerank import RERANK_DEPTH, SECOND_DEPTH, Judgement, is_updated_by, put_first
+from qa.structure.tables import tables
 
 if TYPE_CHECKING:
     from qa.tables.blocks import BlockAnswer

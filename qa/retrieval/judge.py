@@ -12,17 +12,18 @@ from corpus.errors import ModelError
 from index import STOP_WORDS, CompileError, CrossEncoderModel, Encoder, Index, StoredPassage
 from qa.answer import confidence
 from qa.answer.results import Mode
+from qa.language.dates import dates_in, names_month, spell_out_dates, write_dates_as_in
 from qa.questions.bands import write_as_bands
-from qa.questions.dates import dates_in, names_month, spell_out_dates, write_dates_as_in
 from qa.questions.sender import may_name_person, said_of_topic, topic_of_sender
 from qa.reader.reader import LARGEST_GAP, Reader, with_preceding
 from qa.reader.reading import Reading
-from qa.reader.speakers import MOST_PASSAGES, Said, in_third_person, of_original, says_i, speakers
+from qa.reader.third_person import in_third_person, of_original, says_i
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.late_interaction import TokenMatch, match_tokens
 from qa.retrieval.query import Query, QueryTokens
 from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SECOND_DEPTH, Judgement, rerank
 from qa.stopwatch import Stopwatch
+from qa.structure.speakers import MOST_PASSAGES, Said, speakers
 
 _log = logging.getLogger(__name__)
 

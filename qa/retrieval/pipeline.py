@@ -30,14 +30,13 @@ from qa.answer.named_field import NamedField, dated_entry, day_hours, named_fiel
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
+from qa.language.dates import Period, asked_period, asked_time, without_time
 from qa.questions.answering_section import resolving_passages
-from qa.questions.dates import Period, asked_period, asked_time, without_time
 from qa.questions.log_entries import asks_for_last_or_first, asks_when, has_entries
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.lookup import Lookup
 from qa.questions.sender import is_cut_off
 from qa.questions.sibling import namesake_of_variant
-from qa.reader.speakers import MOST_PASSAGES
 from qa.retrieval.answering import Answerer, Ranking, has_rows
 from qa.retrieval.distinct import (
     RankedPassage,
@@ -63,6 +62,7 @@ from qa.retrieval.rerank import (
     rerank_by_model,
 )
 from qa.stopwatch import Stopwatch
+from qa.structure.speakers import MOST_PASSAGES
 from qa.tables.blocks import BlockAnswer, block_answer
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word, analyse, word_terms
 from qa.answer.results import Correction, Mode
 from qa.answer.which_documents import topic_of_documents
-from qa.questions.dates import add_date_forms, months_in_figures
+from qa.language.dates import add_date_forms, months_in_figures
 from qa.questions.long_numbers import write_numbers_as_in
 from qa.questions.lookup import Lookup, lookup_of
 from qa.questions.steps import asks_how_to

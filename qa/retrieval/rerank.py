@@ -15,7 +15,7 @@ from corpus import path_words
 from index import CrossEncoderModel, StoredPassage
 from qa.answer.dated_records import edition_of, names_date
 from qa.answer.results import Mode
-from qa.questions.steps import terms
+from qa.language.terms import terms
 from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.hybrid import min_max

@@ -13,15 +13,16 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern, path_words
 from index import Index, StoredPassage
-from qa.answer.candidate_spans import LIST_MARKER, candidate_spans
 from qa.answer.extract import Block, Extract
 from qa.answer.results import Answer, Highlight
-from qa.questions.dates import dates_in
-from qa.questions.steps import asks_how_to, command_topic, is_other_topic, nearest_heading, terms
-from qa.questions.values import Span
-from qa.reader.code_blocks import CodeBlock, code_blocks
-from qa.reader.dated_sections import dated_sections
-from qa.reader.sections import answering_section
+from qa.language.dates import dates_in
+from qa.language.terms import terms
+from qa.language.values import Span
+from qa.questions.steps import asks_how_to, command_topic, is_other_topic, nearest_heading
+from qa.structure.candidate_spans import LIST_MARKER, candidate_spans
+from qa.structure.code_blocks import CodeBlock, code_blocks
+from qa.structure.dated_sections import dated_sections
+from qa.structure.sections import answering_section
 
 # Verbs of questions for commands that say nothing about them.
 _GENERIC = terms("display do execute find get run see show use view")

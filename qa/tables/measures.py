@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import takewhile
 
-from qa.questions.dates import dates_in
-from qa.questions.values import normalise_values
+from qa.language.dates import dates_in
+from qa.language.values import normalise_values
 
 # Units by kind, each with its value in the base unit.
 _UNITS: dict[str, dict[str, float]] = {

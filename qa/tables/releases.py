@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern, path_words
 from index import Index, StoredPassage
-from qa.answer.candidate_spans import LIST_MARKER
 from qa.answer.extract import Block
 from qa.answer.heading_answer import OF_RELEASES, is_plainly_dated, stems
-from qa.questions.dates import dates_in
-from qa.questions.steps import terms
-from qa.questions.values import Span
+from qa.language.dates import dates_in
+from qa.language.terms import terms
+from qa.language.values import Span
+from qa.structure.candidate_spans import LIST_MARKER
 
 _VERSION = r"\d+(?:\.\d+)+(?:[-+.]?[a-z]+[\w.]*)?"
 _NAMED_VERSION = lazy_pattern(rf"(?<![\w.])v?(?P<version>{_VERSION})(?![\w-]|\.\w)", re.IGNORECASE)

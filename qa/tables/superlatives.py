@@ -7,10 +7,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from qa.questions.values import MONTH
+from qa.language.values import MONTH, Span
 from qa.tables.measures import Amount, kind_of_unit, parse_amount
-
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

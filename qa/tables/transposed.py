@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from qa.questions.values import MONTH
+from qa.language.values import MONTH
 from qa.tables.columns import with_property
 from qa.tables.explained import Explanation, NotExplainedError
 from qa.tables.measures import comparable_amounts, is_empty, unit_in_name

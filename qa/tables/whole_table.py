@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from index import Index, StoredPassage
-from qa.reader.tables import TextTable, tables
+from qa.language.values import Span
+from qa.structure.tables import TextTable, tables
 
 # No table is assembled from a document with more passages.
 _MAX_PASSAGES = 1000
@@ -22,8 +23,6 @@ _LEAST = 2
 _CAMEL = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 _FIELD = re.compile(r"([^\s:][^\n:]{0,39}):(?: (.*))?")
 _STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
-
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,14 @@ import pytest
 
 from index import Snapshot
 from index.lexical import bm25
-from qa.answer import candidate_spans, confidence, extract
+from qa.answer import confidence, extract
 from qa.answer.confidence import Features, LogisticModel, probability
 from qa.answer.results import Mode
 from qa.retrieval import distinct, hybrid
 from qa.retrieval.hybrid import Pool
 from qa.retrieval.query import Query, analyse_question
 from qa.stopwatch import Stopwatch
+from qa.structure import candidate_spans
 from tests.encoders import BagEncoder
 from tests.qa.indexes import build
 from tests.qa.passages import mail, stored

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
 
-from qa.reader.tables import original_spans, readable
+from qa.reader.readable import original_spans, readable
 from tests.benchmarks.common import read_lines
 
 # Maximum tokens of question and passage together, and of the question alone.

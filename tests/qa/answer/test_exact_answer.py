@@ -11,8 +11,8 @@ import pytest
 from qa.answer.exact_answer import asks_for_words, contradicts, exact_answer, is_same
 from qa.answer.extract import extract
 from qa.answer.results import Alternative, Answer
-from qa.questions.replacement import find_replacement
-from qa.questions.values import years_in
+from qa.language.replacement import find_replacement
+from qa.language.values import years_in
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.passages import reading, stored

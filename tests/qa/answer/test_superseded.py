@@ -10,7 +10,7 @@ import pytest
 
 from qa.answer.results import Alternative, Answer
 from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
-from qa.questions.replacement import Replacement, find_changed_value, find_replacement, replace_if_outdated
+from qa.language.replacement import Replacement, find_changed_value, find_replacement, replace_if_outdated
 from qa.reader.reading import Reading
 from tests.growth import check_growth
 from tests.qa.indexes import build, built, opened

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from qa.questions.sender import chat_reply, is_by_other_sender, is_cut_off, said_of_topic, without_greetings
-from qa.reader.speakers import Said
+from qa.structure.speakers import Said
 from tests.qa.passages import mail, stored
 
 

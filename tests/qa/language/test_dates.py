@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qa.questions.dates import (
+from qa.language.dates import (
     Period,
     add_date_forms,
     asked_period,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.reader.code_blocks import code_blocks
+from qa.structure.code_blocks import code_blocks
 
 MARKDOWN, RST, ORG, ASCIIDOC = "text/markdown", "text/x-rst", "text/x-org", "text/asciidoc"
 

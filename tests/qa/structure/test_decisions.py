@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.reader.decisions import decision_about
+from qa.structure.decisions import decision_about
 from tests.growth import check_growth
 
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from corpus import code_spans, is_code, lazy_pattern, sentence_spans
 from index import StoredPassage
-from qa.questions.log_entries import entry_starts
-from qa.questions.values import MONTH, Span
-from qa.reader.code_blocks import code_blocks
-from qa.reader.tables import tables
+from qa.language.values import MONTH, Span
+from qa.structure.code_blocks import code_blocks
+from qa.structure.dated_entries import entry_starts
+from qa.structure.tables import tables
 
 # In characters; a longer highlight would not point at anything in particular.
 LONGEST_SPAN = 400

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern
 from index import StoredPassage
-from qa.reader.sections import Part, PassagesOf, Section, around, sections, terms
+from qa.language.terms import terms
+from qa.structure.sections import Part, PassagesOf, Section, around, sections
 
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MONTH = (

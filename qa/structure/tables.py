@@ -11,21 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from corpus import aligned_table, has_box_table, is_rule, lazy_pattern, plain_bars
-from qa.reader.log_lines import missing_stops
+from qa.language.values import Span
 
 _BAR = lazy_pattern(r"(?<!\\)\|")
 _ALIGNED = lazy_pattern(r"\S  +\S|\t")
 
 # A line, a rule and a line may be part of a grid that goes on.
 _LEAST_RULED = 3
-
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +35,6 @@ class TextTable:
     span: Span
     columns: tuple[str, ...]
     rows: tuple[tuple[Span, ...], ...]
-
-
-class Readable(NamedTuple):
-    """A text rewritten for the reader.
-
-    Attributes:
-        text: The text, with each cell after the name of its column.
-        origin: `(len(text),) int32`, the position of each character in the original; -1 for inserted ones.
-    """
-
-    text: str
-    origin: npt.NDArray[np.int32]
 
 
 @lru_cache(maxsize=64)  # rules and the reader ask for those of the same passages
@@ -142,48 +124,3 @@ def _cells(at: int, line: str) -> tuple[Span, ...]:
         spans.append((at + start, at + start + len(cell.strip())))
         first = end + 1
     return tuple(spans)
-
-
-def readable(text: str, context: str = "") -> Readable:
-    """Rewrite the tables and the dated entries of a text for the reader; see `tables` for the context."""
-    parts: list[str] = []
-    origin: list[int] = []
-
-    def keep(start: int, end: int) -> None:
-        parts.append(text[start:end])
-        origin.extend(range(start, end))
-
-    def insert(words: str) -> None:
-        parts.append(words)
-        origin.extend([-1] * len(words))
-
-    def keep_prose(start: int, end: int) -> None:
-        for stop in missing_stops(text, start, end):
-            keep(start, stop)
-            insert(".")
-            start = stop
-        keep(start, end)
-
-    done = 0
-    for table in tables(text, context):
-        keep_prose(done, table.span[0])
-        for row in table.rows:
-            separator = ""
-            for number, (start, end) in enumerate(row):
-                if start < end:
-                    name = table.columns[number] if number < len(table.columns) else ""
-                    insert(f"{separator}{name}: " if name else separator)
-                    keep(start, end)
-                    separator = "; "
-            insert(".\n")
-        done = table.span[1]
-    keep_prose(done, len(text))
-    return Readable("".join(parts), np.array(origin, dtype=np.int32))
-
-
-def original_spans(spans: npt.NDArray[np.int32], origin: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Map spans of tokens in a rewritten text, `(t, 2)`, to the original; (-1, -1) for inserted tokens."""
-    if not len(spans):
-        return spans
-    ends = origin[spans[:, 1] - 1]
-    return np.stack([origin[spans[:, 0]], np.where(ends < 0, -1, ends + 1)], axis=1).astype(np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from corpus import sentence_spans
-from qa.reader.refuted import reason_after_belief
+from qa.structure.refuted import reason_after_belief
 
 
 def reason(text: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qa.reader.log_lines import missing_stops
-from qa.reader.tables import readable
+from qa.reader.readable import readable
+from qa.structure.log_lines import missing_stops
 
 
 @pytest.mark.parametrize(

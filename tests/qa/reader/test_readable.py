@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qa.reader.readable import original_spans, readable
 from qa.reader.reader import shared_reader
 from qa.reader.reading import Reading
-from qa.reader.tables import original_spans, readable, tables
+from qa.structure.tables import tables
 
 FEES = (
     "Per month.\n\n| Boat | Summer | Winter |\n|---|--:|---|\n| 6 \\| 8 m | 70 | 38 |\n| dinghy |  | 5 |\n\nAll in EUR."

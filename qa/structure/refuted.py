@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 
 from corpus import lazy_pattern
-
-Span = tuple[int, int]
+from qa.language.values import Span
 
 _SAYS = r"(?:assumed|alleged|believed|claimed|held|said|supposed|thought|told)"
 _OFTEN = r"(?:often|sometimes|commonly|frequently|usually|popularly)"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from corpus import is_code
-from qa.answer.candidate_spans import candidate_spans
+from qa.structure.candidate_spans import candidate_spans
 from tests.qa.passages import stored
 
 

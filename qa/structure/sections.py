@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern, path_words
 from corpus.formats import RECORDS
-from index import STOP_WORDS, StoredPassage, word_terms
-
-Span = tuple[int, int]
+from index import StoredPassage
+from qa.language.terms import terms
+from qa.language.values import Span
 
 _LONGEST_HEADING = 90
 _LONGEST_INTRODUCTION = 160
@@ -70,12 +70,6 @@ _ASKS_WHAT_HAPPENED = lazy_pattern(
     r"|what (?:was|were) (?:agreed|announced|decided|discussed|said) (?:at|in|on))\b",
     re.IGNORECASE,
 )
-
-
-def terms(text: str) -> set[str]:
-    """Return the stems of a text's words, without stop words."""
-    words = _WORD.findall(_POSSESSIVE.sub("", text.lower()))
-    return {term for word in words if word not in STOP_WORDS for term in word_terms(word)}
 
 
 # Words that questions add to the name of a section, and headings to what questions call it.

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern
 from index import Among, Index, word_terms
-from qa.questions.values import GERMAN_MONTH_NAMES, MONTH, MONTH_NAMES, month_of
+from qa.language.values import GERMAN_MONTH_NAMES, MONTH, MONTH_NAMES, month_of
 
 _DAYS = 31
+YEAR = lazy_pattern(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 # How many dates of a question are expanded, how many passages are searched for other forms, and how many forms added.
 _MAX_DATES, _MAX_PASSAGES, _MAX_FORMS = 5, 20, 2
 _DAY = r"(?P<day{0}>\d\d?)(?:st|nd|rd|th)?"

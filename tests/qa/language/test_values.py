@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.questions.values import (
-    choose_of_compared,
-    extend_to_field_value,
-    include_bound,
-    lacks_statistic,
-)
+from qa.language.values import choose_of_compared, extend_to_field_value, include_bound, lacks_statistic
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Words and values in English texts and questions: stems, dates, amounts, and words for changes."""

@@ -1,0 +1,110 @@
+"""Lists in a passage: the items that a sentence introduces, and the list around one of its items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from corpus import lazy_pattern
+from index import StoredPassage
+from qa.language.terms import terms
+from qa.language.values import Span, asks_for_several
+from qa.questions.steps import (
+    has_step_number,
+    is_below_matching_heading,
+    is_step,
+)
+from qa.structure.candidate_spans import LIST_MARKER
+
+# The end of a sentence that a list completes: "The file is refused if".
+_UNFINISHED = lazy_pattern(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
+MAX_LIST_ITEMS = 10
+NO_STOP = lazy_pattern(r"\A\D{1,60}(?<![.!?:;,])\Z")
+
+
+def list_after(text: str, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the items of the list that a sentence introduces by a final colon, or that completes it; [] if none."""
+    is_open = not is_item(text, answer_span) and _UNFINISHED.search(text[slice(*answer_span)]) is not None
+    if not (is_open or text[answer_span[0] : answer_span[1]].rstrip().endswith(":")):
+        return []
+    items: list[Span] = []
+    for start, end in spans[spans.index(answer_span) + 1 :]:
+        line = text.rfind("\n", 0, start) + 1
+        begins = start_of_item(text, start) < start or has_step_number(text, line)
+        if not (begins or (items and continues_item(text, items[-1], (start, end)))):
+            break
+        items.append((start, end))
+    return items
+
+
+def whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the list around a sentence if the question asks for several things, or how to do what it is a step of."""
+    following = spans[spans.index(answer_span) + 1 :][:1]
+    # The line above a list, which may be a heading without marks.
+    is_title = not is_item(passage.text, answer_span) and passage.text[answer_span[1] - 1] not in ".!?:"
+    before = spans[: spans.index(answer_span)][-1:]
+    several = asks_for_several(question) or any(is_bare_heading(question, passage, span) for span in before)
+    if following and is_title and (several or is_step(question, passage, following[0])):
+        answer_span = following[0]
+    is_asked = several or is_step(question, passage, answer_span)
+    return _list_around(question, passage, spans, answer_span) if is_asked else []
+
+
+def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the items of the list around a sentence, if the text above them has at least half the question's terms.
+
+    If it lacks some, no item may have any of the question's terms, unless they are the steps of a procedure.
+    """
+    text = passage.text
+    at = spans.index(answer_span)
+    is_procedure = is_step(question, passage, answer_span)
+
+    def continues(number: int) -> bool:
+        is_paragraph_of_step = is_procedure and _is_indented(text, spans[number])
+        return is_paragraph_of_step or continues_item(text, spans[number - 1], spans[number])
+
+    first, last = at, at + 1
+    for before in range(at - 1, -1, -1):
+        if is_item(text, spans[before]):
+            first = before
+        elif not before or not continues(before):
+            break
+    while last < len(spans) and (is_item(text, spans[last]) or continues(last)):
+        last += 1
+    items = list(spans[first:last] if is_procedure else spans[first:last][:MAX_LIST_ITEMS])
+    topic = terms(question)
+    terms_above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
+    is_above = 2 * len(topic & terms_above) >= len(topic) > 0
+    is_above = is_above or (is_procedure and is_below_matching_heading(question, passage, answer_span))
+    is_whole = is_procedure or topic <= terms_above or topic.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
+    return items if len(items) > 1 and is_item(text, answer_span) and is_above and is_whole else []
+
+
+def is_item(text: str, span: Span) -> bool:
+    """Whether a sentence is an item of a list, or a step."""
+    line = text.rfind("\n", 0, span[0]) + 1
+    return bool(LIST_MARKER.match(text[line : span[1]].lstrip())) or has_step_number(text, line)
+
+
+def continues_item(text: str, span: Span, following: Span) -> bool:
+    """Whether the following sentence continues the item of a sentence: on the same line, or on an indented one."""
+    line = text.rfind("\n", 0, following[0]) + 1
+    return line < following[0] and "\n\n" not in text[span[1] : following[0]]
+
+
+def _is_indented(text: str, span: Span) -> bool:
+    line = text.rfind("\n", 0, span[0]) + 1
+    return line < span[0] and text[line : span[0]].isspace()
+
+
+def start_of_item(text: str, start: int) -> int:
+    """Return where the line of a sentence begins if only a list marker is before it; else where the sentence does."""
+    line = text.rfind("\n", 0, start) + 1
+    return line if LIST_MARKER.fullmatch(text[line:start].lstrip()) else start
+
+
+def is_bare_heading(question: str, passage: StoredPassage, span: Span) -> bool:
+    """Whether a sentence is the first line of a paragraph, and says no more than the question."""
+    text, (start, end) = passage.text, span
+    is_first = start == passage.body or text[:start].endswith("\n\n")
+    is_line = is_first and text[end : end + 1] == "\n" and text[end + 1 : end + 2].strip() != ""
+    return is_line and NO_STOP.match(text[start:end]) is not None and terms(text[start:end]) <= terms(question)
