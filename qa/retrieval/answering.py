@@ -6,8 +6,9 @@ if a later document changes the day, answer with the new one.
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -41,6 +42,7 @@ from qa.questions.steps import (
     is_step_of_other_procedure,
     procedure_parts,
 )
+from qa.reader.reading import Reading
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.judge import PassageJudge
 from qa.retrieval.late_interaction import overlap, term_shares
@@ -51,6 +53,8 @@ from qa.structure.tables import tables
 if TYPE_CHECKING:
     from qa.tables.blocks import BlockAnswer
     from qa.tables.table_answer import RowsAnswer
+
+_log = logging.getLogger(__name__)
 
 # Two rows of a table with bars, or two lines with a field each.
 _ROWS = re.compile(r"\|.*\n.*\||^[^\s:][^\n:]{0,39}:.*\n[^\s:][^\n:]{0,39}:", re.MULTILINE)
@@ -151,40 +155,53 @@ class Answerer:
         )
         model = confidence.model_for(query.original, is_read=reading is not None, is_reranked=bool(judgements))
         probability = round(confidence.probability(features, model), 4)
-        extracted = extracts[best.id]
-        is_found = self.ranking.rows is not None or extracted.names_question
-        # "Dentist: 020 7946 0958" says whose number it is.
-        is_found = is_found or bool(
-            owned_numbers(query.question) & plain_numbers(best.text[slice(*extracted.answer_span)])
-        )
-        if is_found or covers_topic_of_sender(query.question, best):
-            probability = confidence.adjust_for_lookup(probability, is_found=True, is_nowhere=False)
-        elif query.lookup is not None:
-            is_found = query.lookup.match(best) is not None
+        is_sure, is_nowhere = self._is_sure(best, extracts[best.id]), False
+        if query.lookup is not None and not is_sure:
+            is_sure = query.lookup.match(best) is not None
             is_nowhere = query.lookup.is_nowhere(hit.passage for hit in ranked)
-            probability = confidence.adjust_for_lookup(probability, is_found=is_found, is_nowhere=is_nowhere)
-        answer_span = extracted.answer_span
-        if query.lookup is None and is_of_other_time(query.original, best, answer_span):
-            probability = min(probability, confidence.OTHER_SUBJECT)
-        if self.ranking.rows is None and (
-            # Front matter has words about everything: "number" in a title is no telephone number.
-            (best.is_front_matter and query.lookup is not None and not is_found)
-            or (query.lookup is None and not may_answer(query.text, best.text, answer_span, reading))
-            or query.number_is_unknown
-            # Hours, but of other days.
-            or (self.ranking.named_field is not None and self.ranking.named_field.is_of_other_day)
-            or is_about_other_item(numbered_items_in(query.question), best, answer_span)
-            or is_opposite_procedure(query.text, best)
-            or lacks_statistic(query.question, best.text[slice(*answer_span)], best.text)
-            or lacks_expansion(query.original, best)
-            or names_sibling(self.snapshot, query.original, best)
-            or namesake_of_variant(self.snapshot, query.original, best) is not None
-            or is_by_other_sender(query.question, best)
-            or _is_other_row(self.snapshot, query.original, best, answer_span)
-            or _is_step_of_other_procedure(self.snapshot, query.original, best, answer_span)
-        ):
+        probability = confidence.adjust_for_lookup(probability, is_found=is_sure, is_nowhere=is_nowhere)
+        objection = self._objection(best, extracts[best.id].answer_span, reading, is_sure=is_sure)
+        if objection:
+            _log.debug("Not an answer: %s", objection)
             probability = min(probability, confidence.OTHER_SUBJECT)
         return probability, features
+
+    def _is_sure(self, best: StoredPassage, extracted: Extract) -> bool:
+        """Whether the first passage surely is about what the question asks, whatever the models say."""
+        numbers = owned_numbers(self.query.question)
+        return (
+            self.ranking.rows is not None
+            or extracted.names_question
+            # "Dentist: 020 7946 0958" says whose number it is.
+            or not numbers.isdisjoint(plain_numbers(best.text[slice(*extracted.answer_span)]))
+            or covers_topic_of_sender(self.query.question, best)
+        )
+
+    def _objection(self, best: StoredPassage, span: Span, reading: Reading | None, *, is_sure: bool) -> str:
+        """Return why the first passage does not answer, although the models may say that it does; "" if it may."""
+        query, snapshot, question = self.query, self.snapshot, self.query.original
+        is_lookup, has_rows = query.lookup is not None, self.ranking.rows is not None
+        field, sentence = self.ranking.named_field, best.text[slice(*span)]
+        objections: tuple[tuple[str, Callable[[], bool]], ...] = (
+            ("an entry of another time", lambda: not is_lookup and is_of_other_time(question, best, span)),
+            # Those below are not about rows, which are chosen by all words of the question.
+            ("", lambda: has_rows),
+            # Front matter has words about everything: "number" in a title is no telephone number.
+            ("front matter", lambda: best.is_front_matter and is_lookup and not is_sure),
+            ("no such words", lambda: not is_lookup and not may_answer(query.text, best.text, span, reading)),
+            ("an unknown number", lambda: query.number_is_unknown),
+            ("hours of other days", lambda: field is not None and field.is_of_other_day),
+            ("another item", lambda: is_about_other_item(numbered_items_in(query.question), best, span)),
+            ("the opposite procedure", lambda: is_opposite_procedure(query.text, best)),
+            ("another statistic", lambda: lacks_statistic(query.question, sentence, best.text)),
+            ("no expansion", lambda: lacks_expansion(question, best)),
+            ("a sibling", lambda: names_sibling(snapshot, question, best)),
+            ("a variant", lambda: namesake_of_variant(snapshot, question, best) is not None),
+            ("another sender", lambda: is_by_other_sender(query.question, best)),
+            ("another row", lambda: _is_other_row(snapshot, question, best, span)),
+            ("another procedure", lambda: _is_step_of_other_procedure(snapshot, question, best, span)),
+        )
+        return next((objection for objection, holds in objections if holds()), "")
 
     def supersede(self, draft: Draft) -> Draft:
         """Replace an exact answer by a current document's, or the newest value if a passage says that it changed."""
