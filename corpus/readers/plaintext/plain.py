@@ -16,18 +16,17 @@ from corpus.text.encodings import decode_lines
 from corpus.text.headings import (
     MAX_HEADING,
     SIGN_OFF,
-    HeadingCandidate,
     TopHeading,
     could_be_heading,
     heading_title,
     headings_between_paragraphs,
-    infer_headings,
     is_markup,
     is_title_case,
     is_upper,
     tight_heading,
 )
 from corpus.text.lines import BULLETS, line_spans
+from corpus.text.outline import HeadingCandidate, infer_headings
 from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Extracted
 
