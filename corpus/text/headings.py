@@ -16,7 +16,8 @@ _SMALL = "a an and as at but by de der des die du for from in into of on or over
 _SMALL_WORDS = frozenset(_SMALL.split())
 # Words that begin a title after a colon, not a name.
 _TITLE_STARTS = _SMALL_WORDS | {"how", "what", "when", "where", "which", "who", "why"}
-_URL = re.compile(r"https?://|www\.|\S@\S")
+# An address, or the credit of a picture: "Delegates on the gate. Photo: Tideline".
+_URL = re.compile(r"https?://|www\.|\S@\S|[.(] ?(?:[Pp]hoto|[Ii]mage|[Pp]icture|[Ff]oto)s?(?::| by)")
 _LABEL = r"[^\W\d_]+(?:[ ’'-][^\W\d_]+){0,2}"
 _LABELLED = re.compile(rf"(?P<label>{_LABEL}): +(?P<value>.+)")
 # "[Home](a.md) | [[Log]]", "**Present:** Ann", and of Org "#+DATE: 2024", ":PROPERTIES:".
@@ -39,6 +40,25 @@ _CODE = re.compile(r"[A-Z]{0,4}[-. ]?\d[\w.-]{0,7}")
 _TIME = re.compile(r"\d[:.]\d\d(?!\d)")
 _SEPARATOR = re.compile(r"[\d,;|=]")
 _LABEL_WORDS = 3
+_NAME_WORDS = 4
+# "Ann Lee, Bo van Dam", in which no word is all in capitals.
+_CAPITALISED = r"[^\W\d_a-zà-öø-ÿ](?:\.|[a-zà-öø-ÿ][\w.’'-]*)"
+_FULL_NAME = rf"{_CAPITALISED}(?: (?:[a-z]{{2,3}} )?{_CAPITALISED}){{1,3}}"
+_FULL_NAMES = re.compile(rf"{_FULL_NAME}(?:, {_FULL_NAME})+")
+# A day: "Tuesday", "Wed 6 Sep", "the 3rd of May 2024", "Jun 3", "2025-04-02"; as a line also "Day 2", "2025-04-02 Wed",
+# "Tuesday 22nd", "17 Aug 25", or with a title, "Tuesday: Reefs and Rocks".
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_NTH = r"\d\d?(?:st|nd|rd|th)?\b"
+_SHORT = r"(?:mon|tue|wed|thu|fri|sat|sun)"
+DAY = (
+    rf"(?:(?:(?:{_WEEKDAY}|{_SHORT}),? )?(?:(?:the )?{_NTH} (?:of )?{_MONTH}|{_MONTH} {_NTH})(?:,? \d{{4}}\b)?"
+    rf"|\d{{4}}-\d\d-\d\d\b|{_WEEKDAY}\b)"
+)
+_TITLED = rf"(?:{DAY}|(?:day|tag) \d+)(?: {_SHORT}|,? {_NTH})?(?:: (?-i:[^\W\d_a-z]).*)?"
 # A paragraph in one line is at least this long; at least so many of them have a heading.
 _MIN_LINE, _MIN_PARAGRAPHS = 80, 3
 # The last line below a title that is no heading of its own.
@@ -149,9 +169,27 @@ def _is_labelled(line: str) -> bool:
 
 def _is_list_of_names(line: str) -> bool:
     names = re.sub(r"^(?:authors?|by)\b:? ?", "", line, flags=re.IGNORECASE)
-    parts = re.split(r",|\band\b|&", names.rstrip("."))
-    minimum = 2 if names != line or line.endswith(".") else 3
-    return len(parts) >= minimum and all(len(part.split()) <= 4 for part in parts) and is_title_case(names)
+    lengths = _lengths(names.rstrip("."))
+    minimum = 2 if names != line or line.endswith(".") or _FULL_NAMES.fullmatch(line) else 3
+    return len(lengths) >= minimum and max(lengths) <= _NAME_WORDS and is_title_case(names)
+
+
+def is_enumeration(line: str) -> bool:
+    """Whether a line has topics or names, some of a single word: "Walls, Waves and Rust", "Work Today: Ann, Bo, Cy"."""
+    label, _, items = line.strip()[:MAX_HEADING].rpartition(": ")
+    is_list = len(lengths := _lengths(items)) > 2 and min(lengths) == 1 and max(lengths) <= _NAME_WORDS
+    is_title = is_title_case(items) and (not label or (" " in label and is_title_case(label, share=1)))
+    return is_list and is_title and items[-1].isalpha()
+
+
+def _lengths(names: str) -> list[int]:
+    """Return the number of words of each item of a list in a sentence."""
+    return [len(item.split()) for item in re.split(r",|\band\b|&", names) if item.strip()]
+
+
+def is_day(line: str) -> bool:
+    """Whether a line is a day, as above what happens on it, maybe with a title: "Jun 3", "Tuesday: Reefs, Rocks"."""
+    return bool(re.fullmatch(_TITLED, line.strip(), re.IGNORECASE))
 
 
 def tight_heading(lines: Sequence[str], *, any_text: bool = False, first: bool = False) -> int:

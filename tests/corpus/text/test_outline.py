@@ -63,6 +63,109 @@ def test_headings_are_inferred_and_nested(texts: list[str], expected: list[str])
     assert ["/".join(path) for path in paths(*texts) if path is not None] == expected
 
 
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        # Topics, also after a colon
+        ([BODY, "Kites, Ropes and Rust", BODY], ["Kites, Ropes and Rust"]),
+        ([BODY, "Mill Talk: Bread, Salt and Flour", BODY], ["Mill Talk: Bread, Salt and Flour"]),
+        # Names: below a title, without text below them, after a label of one word
+        (["Fog in the Hills", "Lee, Xu and Oz", BODY], ["Fog in the Hills"]),
+        ([BODY, "Lee, Xu and Oz", "Bread", BODY], ["Bread"]),
+        ([BODY, "Helpers: Ann, Bo and Cy", BODY], []),
+        # An abbreviation above text or a question, but not above another heading
+        ([BODY, "FAQ", BODY, "Q&A", "Where is the mill?", BODY], ["FAQ", "Q&A", "Q&A/Where is the mill?"]),
+        ([BODY, "Place of the meeting", "TBC", "Time", BODY], ["Place of the meeting", "Time"]),
+    ],
+)
+def test_topics_are_headings_and_names_are_not(texts: list[str], expected: list[str]) -> None:
+    assert ["/".join(path) for path in paths(*texts) if path is not None] == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        # Days are parents of what is below them, if some are right above other headings.
+        (
+            [BODY, "Monday: Mill", "Bread", BODY, "Salt", BODY, "Tuesday: Kites", BODY, "Ropes", BODY],
+            ["Monday: Mill", "Monday: Mill/Bread", "Monday: Mill/Salt", "Tuesday: Kites", "Tuesday: Kites/Ropes"],
+        ),
+        (["Jun 3", BODY, "Bread", BODY, "Wed 4 Jun", BODY, "Salt", BODY], ["Jun 3", "Bread", "Wed 4 Jun", "Salt"]),
+        (["Day 2", BODY, "2025-04-02 Wed", BODY], ["Day 2", "2025-04-02 Wed"]),
+        # The date of a page, a rota, one day only, what only begins like a day
+        (["Sept 14", "Bread at Home", BODY, "Salt", BODY], ["Bread at Home", "Salt"]),
+        (["Our Rota", "Monday: Ann", "Tuesday: Bo", "Friday: Cy", BODY], ["Our Rota"]),
+        (["Bread", BODY, "Monday: Closed", BODY], ["Bread"]),
+        (["Monday: closed", BODY, "Jun 3", BODY], []),
+    ],
+)
+def test_days(texts: list[str], expected: list[str]) -> None:
+    assert ["/".join(path) for path in paths(*texts) if path is not None] == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        # The line below what is in a picture is its caption, as is that below "A miller in a red hat".
+        ([BODY, "Two people holding a kite", "Ann and the kite", "Ropes", BODY], ["Ropes"]),
+        ([BODY, "Ann Lee, laughing, holding a kite", BODY], []),
+        ([BODY, "Ann Lee holding a kite at the Mill.", "The mill at noon", BODY], ["The mill at noon"]),
+        ([BODY, "Ann Lee holding a kite at the Mill.", "Our Mill", BODY], []),
+        ([BODY, "A miller in a red hat", "Our miller", "Ropes", BODY], ["Ropes"]),
+        # Headings and sentences
+        ([BODY, "A miller in a red hat", BODY], ["A miller in a red hat"]),
+        ([BODY, "A short guide to booking the mill", BODY], ["A short guide to booking the mill"]),
+        (["A short guide to the mill", "Ropes", BODY], ["A short guide to the mill", "Ropes"]),
+        ([BODY, "Red Kites during the winter", BODY], ["Red Kites during the winter"]),
+        ([BODY, "A crew was waiting at the gate.", "Ropes", BODY], ["Ropes"]),
+        ([BODY, "Ann Lee holding a kite at the Mill was late.", "Our Mill", BODY], ["Our Mill"]),
+        ([BODY, "A bell rang, calling the crew.", "Ropes", BODY], ["Ropes"]),
+        (
+            [BODY, "A: Everyone flying a kite to the mill", "Ropes", BODY],
+            ["A: Everyone flying a kite to the mill", "Ropes"],
+        ),
+    ],
+)
+def test_pictures_and_their_captions_are_not_headings(texts: list[str], expected: list[str]) -> None:
+    found = [path[-1] for path in paths(*texts) if path is not None]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        # The winner of an award: with details, or below several awards
+        (["Kite Medal", "Ann Lee (Harlow)", BODY, "Ropes", BODY], ["Kite Medal", "Ropes"]),
+        (
+            [BODY, "Kite Medal 2024", "The red kite", BODY, "Rope Runner-Up", "Our blue rope", BODY],
+            ["Kite Medal 2024", "Rope Runner-Up"],
+        ),
+        # Other lines below awards, and lines below other headings
+        ([BODY, "Kite Medal", "Deadline", BODY], ["Kite Medal", "Kite Medal/Deadline"]),
+        (
+            [BODY, "Kite Medal", "Deadline", BODY, "Rope Prize", "Deadline", BODY],
+            ["Kite Medal", "Kite Medal/Deadline", "Rope Prize", "Rope Prize/Deadline"],
+        ),
+        (
+            [BODY, "Kite Medal", "Winner", BODY, "Rope Prize", "Best of Two", BODY],
+            ["Kite Medal", "Kite Medal/Winner", "Rope Prize", "Rope Prize/Best of Two"],
+        ),
+        ([BODY, "Prizes", "Kites (big)", BODY], ["Prizes", "Prizes/Kites (big)"]),
+        # The only parent of a document is not that of all headings that follow, but of the places below the first.
+        (
+            [BODY, "Best Kite", "Winner", BODY, "Runners-Up", BODY, "Ropes", BODY, "Bread", BODY, "Salt", BODY],
+            ["Best Kite", "Best Kite/Winner", "Best Kite/Runners-Up", "Ropes", "Bread", "Salt"],
+        ),
+        (
+            [BODY, "Parting Words", "To the young", BODY, "To the elders", BODY],
+            ["Parting Words", "Parting Words/To the young", "Parting Words/To the elders"],
+        ),
+    ],
+)
+def test_awards_and_parents(texts: list[str], expected: list[str]) -> None:
+    assert ["/".join(path) for path in paths(*texts) if path is not None] == expected
+
+
 def test_marked_headings_switch_inference_off() -> None:
     """With two marked headings, other short lines are text."""
     body = HeadingCandidate(BODY, alone=False)
