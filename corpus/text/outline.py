@@ -37,9 +37,8 @@ _SENTENCE = re.compile(
     r"\b(?:is|are|was|were|has|have|had|will|would|can|could|may|must|shall|should|does|did)\b|[:?]\Z"
 )
 _NAME = re.compile(r"[A-Z]\w{2,}")
-# "Young Engineer Award", "Runner-Up", "Lifetime Medal 2025"; "Ann Lee (Harlow)"; the parts of an award.
+# "Young Engineer Award", "Runner-Up", "Lifetime Medal 2025"; the parts of an award.
 _AWARD = re.compile(r"(?i)\b(?:award|prize|medal|trophy|winner|runner-up|preis)(?: (?:of )?\d{4}| \([^)]*\))?\W*$")
-_DETAILS = re.compile(r"[,(]")
 _PLACED = re.compile(r"(?i)\b(?:winners?|runners?-up|mentions?)\b")
 # As many headings may be below the only parent of a document, beside the one right below it.
 _MAX_CHILDREN = 3
@@ -149,7 +148,7 @@ def _winners(blocks: Sequence[HeadingCandidate], is_heading: Sequence[bool]) -> 
         if line and not below and _AWARD.search(award) and not _AWARD.search(line) and counts[line] == 1
     ]
     # One may be a heading such as "Deadline", but not "Ann Lee (Harlow)".
-    return [i for i in found if len(found) > 1 or _DETAILS.search(lines[i])]
+    return [i for i in found if len(found) > 1 or {*",("} & {*lines[i]}]
 
 
 def _nest(
