@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from corpus.text.aligned import aligned_table
     from corpus.text.bars import has_box_table, is_rule, plain_bars
     from corpus.text.code_lines import code_spans, is_code
-    from corpus.text.headings import SIGN_OFF
+    from corpus.text.headings import DAY, SIGN_OFF
     from corpus.text.lazy_pattern import lazy_pattern
     from corpus.text.lines import FileLines, LineMap, is_line_list
     from corpus.text.path_words import path_words
@@ -49,7 +49,7 @@ _NAMES = {
     "text.aligned": "aligned_table",
     "text.bars": "has_box_table is_rule plain_bars",
     "text.code_lines": "code_spans is_code",
-    "text.headings": "SIGN_OFF",
+    "text.headings": "DAY SIGN_OFF",
     "text.lazy_pattern": "lazy_pattern",
     "text.lines": "FileLines LineMap is_line_list",
     "text.path_words": "path_words",

@@ -1,11 +1,9 @@
-"""Headings: infer which short lines of a text without markup are headings, and nest headings."""
+"""Lines that may be headings, judging by their form, and the stack of the headings above a position."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 # A longer line is text, even if it is marked as a heading.
 MAX_HEADING = 300
@@ -13,13 +11,13 @@ _MAX_CHARACTERS = 120
 _MAX_WORDS = 18
 # Longer lines are headings only if written like titles.
 _CLEAR_WORDS = 8
-_LONG_BODY = 200
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _SMALL = "a an and as at but by de der des die du for from in into of on or over the to und via vs with"
 _SMALL_WORDS = frozenset(_SMALL.split())
 # Words that begin a title after a colon, not a name.
 _TITLE_STARTS = _SMALL_WORDS | {"how", "what", "when", "where", "which", "who", "why"}
-_URL = re.compile(r"https?://|www\.|\S@\S")
+# An address, or the credit of a picture: "Delegates on the gate. Photo: Tideline".
+_URL = re.compile(r"https?://|www\.|\S@\S|[.(] ?(?:[Pp]hoto|[Ii]mage|[Pp]icture|[Ff]oto)s?(?::| by)")
 _LABEL = r"[^\W\d_]+(?:[ ’'-][^\W\d_]+){0,2}"
 _LABELLED = re.compile(rf"(?P<label>{_LABEL}): +(?P<value>.+)")
 # "[Home](a.md) | [[Log]]", "**Present:** Ann", and of Org "#+DATE: 2024", ":PROPERTIES:".
@@ -42,6 +40,25 @@ _CODE = re.compile(r"[A-Z]{0,4}[-. ]?\d[\w.-]{0,7}")
 _TIME = re.compile(r"\d[:.]\d\d(?!\d)")
 _SEPARATOR = re.compile(r"[\d,;|=]")
 _LABEL_WORDS = 3
+_NAME_WORDS = 4
+# "Ann Lee, Bo van Dam", in which no word is all in capitals.
+_CAPITALISED = r"[^\W\d_a-zà-öø-ÿ](?:\.|[a-zà-öø-ÿ][\w.’'-]*)"
+_FULL_NAME = rf"{_CAPITALISED}(?: (?:[a-z]{{2,3}} )?{_CAPITALISED}){{1,3}}"
+_FULL_NAMES = re.compile(rf"{_FULL_NAME}(?:, {_FULL_NAME})+")
+# A day: "Tuesday", "Wed 6 Sep", "the 3rd of May 2024", "Jun 3", "2025-04-02"; as a line also "Day 2", "2025-04-02 Wed",
+# "Tuesday 22nd", "17 Aug 25", or with a title, "Tuesday: Reefs and Rocks".
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+_NTH = r"\d\d?(?:st|nd|rd|th)?\b"
+_SHORT = r"(?:mon|tue|wed|thu|fri|sat|sun)"
+DAY = (
+    rf"(?:(?:(?:{_WEEKDAY}|{_SHORT}),? )?(?:(?:the )?{_NTH} (?:of )?{_MONTH}|{_MONTH} {_NTH})(?:,? \d{{4}}\b)?"
+    rf"|\d{{4}}-\d\d-\d\d\b|{_WEEKDAY}\b)"
+)
+_TITLED = rf"(?:{DAY}|(?:day|tag) \d+)(?: {_SHORT}|,? {_NTH})?(?:: (?-i:[^\W\d_a-z]).*)?"
 # A paragraph in one line is at least this long; at least so many of them have a heading.
 _MIN_LINE, _MIN_PARAGRAPHS = 80, 3
 # The last line below a title that is no heading of its own.
@@ -52,8 +69,6 @@ _ASKED = re.compile(r"Q\d*[.:)]\s")
 # Prose below a heading, in characters: its first line, and all of it. A line above it would have had room for its first
 # word if both are shorter than this share of its lines.
 _MIN_PROSE_LINE, _MIN_PROSE, _ROOM = 50, 100, 0.85
-# Headings above a blank line that may be parents of those directly above their text.
-_MIN_PARENTS = 2
 # A list or address has no longer line. How many lines are looked at.
 _MAX_ITEM, _MAX_LINES = 80, 40
 
@@ -154,9 +169,27 @@ def _is_labelled(line: str) -> bool:
 
 def _is_list_of_names(line: str) -> bool:
     names = re.sub(r"^(?:authors?|by)\b:? ?", "", line, flags=re.IGNORECASE)
-    parts = re.split(r",|\band\b|&", names.rstrip("."))
-    minimum = 2 if names != line or line.endswith(".") else 3
-    return len(parts) >= minimum and all(len(part.split()) <= 4 for part in parts) and is_title_case(names)
+    lengths = _lengths(names.rstrip("."))
+    minimum = 2 if names != line or line.endswith(".") or _FULL_NAMES.fullmatch(line) else 3
+    return len(lengths) >= minimum and max(lengths) <= _NAME_WORDS and is_title_case(names)
+
+
+def is_enumeration(line: str) -> bool:
+    """Whether a line has topics or names, some of a single word: "Walls, Waves and Rust", "Work Today: Ann, Bo, Cy"."""
+    label, _, items = line.strip()[:MAX_HEADING].rpartition(": ")
+    is_list = len(lengths := _lengths(items)) > 2 and min(lengths) == 1 and max(lengths) <= _NAME_WORDS
+    is_title = is_title_case(items) and (not label or (" " in label and is_title_case(label, share=1)))
+    return is_list and is_title and items[-1].isalpha()
+
+
+def _lengths(names: str) -> list[int]:
+    """Return the number of words of each item of a list in a sentence."""
+    return [len(item.split()) for item in re.split(r",|\band\b|&", names) if item.strip()]
+
+
+def is_day(line: str) -> bool:
+    """Whether a line is a day, as above what happens on it, maybe with a title: "Jun 3", "Tuesday: Reefs, Rocks"."""
+    return bool(re.fullmatch(_TITLED, line.strip(), re.IGNORECASE))
 
 
 def tight_heading(lines: Sequence[str], *, any_text: bool = False, first: bool = False) -> int:
@@ -220,143 +253,10 @@ def is_clear_heading(line: str) -> bool:
     return len(text.split()) <= _CLEAR_WORDS or text[-1] == "?" or is_title_case(text) or is_upper(text)
 
 
-@dataclass(frozen=True, slots=True)
-class HeadingCandidate:
-    """A block of a document that may be a heading.
-
-    Attributes:
-        alone: Whether it is one line between blank lines (or the edges of the document).
-        level: Level given by markup, 1 for the outermost; 0 without markup.
-        leaf: Whether it is a list item, code or a table, which is never a heading.
-        tight: Whether it is a line directly above text, as several lines of the document are.
-    """
-
-    text: str
-    alone: bool
-    level: int = 0
-    leaf: bool = False
-    tight: bool = False
-
-
-def infer_headings(blocks: Sequence[HeadingCandidate]) -> list[tuple[str, ...] | None]:
-    """Decide which blocks are headings.
-
-    A line without markup is judged by its form, the text below it and repetition in the document.
-
-    Returns:
-        For each heading, its path with its own title last; for any other block, None.
-    """
-    # In a document with markup for headings, no other line is a heading.
-    has_markup = sum(block.level > 0 for block in blocks) >= 2
-    is_candidate = [bool(block.level) or (not has_markup and _is_possible(blocks, i)) for i, block in enumerate(blocks)]
-    bodies = sum(len(block.text) >= _LONG_BODY for i, block in enumerate(blocks) if not is_candidate[i])
-    # On a page of abstracts, most long paragraphs have a short line above them, which usually is a title.
-    regular = sum(is_candidate) >= 0.6 * max(1, bodies)
-    is_heading = [
-        block.level > 0
-        or (
-            is_candidate[i] and (block.tight or is_clear_heading(block.text) or (regular and _has_long_body(blocks, i)))
-        )
-        or (regular and not has_markup and _is_long_title(blocks, i))
-        for i, block in enumerate(blocks)
-    ]
-    return _nest(blocks, is_heading)
-
-
-def _is_possible(blocks: Sequence[HeadingCandidate], i: int) -> bool:
-    block = blocks[i]
-    return block.alone and not block.leaf and i + 1 < len(blocks) and could_be_heading(block.text)
-
-
-def _is_long_title(blocks: Sequence[HeadingCandidate], i: int) -> bool:
+def is_long_title(line: str) -> bool:
     """Whether a line is longer than most headings but written like a title."""
-    block = blocks[i]
-    if not block.alone or block.leaf or len(block.text) > MAX_HEADING:
-        return False
-    text = block.text.strip()
+    text = line.strip()
     if len(text) <= _MAX_CHARACTERS and len(text.split()) <= _MAX_WORDS:
         return False
-    is_odd = text[-1] in ".,;:!…" or text[0] in _QUOTES or _URL.search(text)
-    return not is_odd and is_title_case(text) and _has_long_body(blocks, i)
-
-
-def _has_long_body(blocks: Sequence[HeadingCandidate], i: int) -> bool:
-    return i + 1 < len(blocks) and len(blocks[i + 1].text) >= _LONG_BODY
-
-
-def _nest(blocks: Sequence[HeadingCandidate], is_heading: Sequence[bool]) -> list[tuple[str, ...] | None]:
-    titles = [heading_title(block.text) if chosen else "" for block, chosen in zip(blocks, is_heading, strict=True)]
-    counts = Counter(title for title, chosen in zip(titles, is_heading, strict=True) if chosen)
-    nesting = _Nesting(frozenset(title for title, count in counts.items() if count > 1))
-    # Headings above a blank line are parents of those directly above their text, if some are right above these.
-    is_tight = [chosen and block.tight for block, chosen in zip(blocks, is_heading, strict=True)]
-    is_loose = [chosen and not (block.level or block.tight) for block, chosen in zip(blocks, is_heading, strict=True)]
-    is_parent = [loose and tight for loose, tight in zip(is_loose, [*is_tight, False][1:], strict=True)]
-    has_parents = sum(is_parent) >= _MIN_PARENTS
-    paths: list[tuple[str, ...] | None] = [None] * len(blocks)
-    parent: tuple[str, ...] = ()
-    i = 0
-    while i < len(blocks):
-        if not is_heading[i]:
-            i += 1
-            continue
-        first = i
-        if blocks[i].level:
-            paths[i] = nesting.open_marked(titles[i], blocks[i].level)
-            i += 1
-        elif is_tight[i]:
-            paths[i] = (*(parent or nesting.marked_path), titles[i])
-            i += 1
-            continue
-        begin = i
-        while i < len(blocks) and is_loose[i]:
-            i += 1
-        paths[begin:i] = nesting.nest_unmarked(titles[begin:i], masthead=first == 0)
-        parent = (paths[i - 1] or ()) if has_parents and is_parent[i - 1] else ()
-    return paths
-
-
-class _Nesting:
-    """The headings above the current position; unmarked headings nest below the last marked heading."""
-
-    def __init__(self, repeated: frozenset[str]) -> None:
-        self._repeated = repeated
-        self._marked = HeadingStack()
-        self._parent: tuple[str, ...] = ()
-        self._topic: tuple[str, ...] = ()
-        self._in_child = False
-
-    def open_marked(self, title: str, level: int) -> tuple[str, ...]:
-        """Open a heading whose level is given by markup, and return its path."""
-        self._parent = self._topic = ()
-        return self._marked.push(level, title)
-
-    @property
-    def marked_path(self) -> tuple[str, ...]:
-        """The headings with markup above the current position."""
-        return self._marked.path
-
-    def nest_unmarked(self, run: list[str], *, masthead: bool) -> list[tuple[str, ...]]:
-        """Return the paths of a run of unmarked headings with no text between them.
-
-        Titles that recur under several topics, such as "Context", belong to the topic above them. Any other heading
-        is the parent of a heading directly below it, and of those that follow; but a masthead, a menu or a caption
-        is not a parent.
-        """
-        topics = [title for title in run if title not in self._repeated]
-        short = all(len(title.split()) <= 4 or is_title_case(title) for title in topics[:-1])
-        parents_fit = not masthead and len(topics) <= 3 and short
-        if len(topics) > 1:
-            self._parent = tuple(topics[:-1]) if parents_fit else ()
-        return [(*self._marked.path, *self._place(title, topics)) for title in run]
-
-    def _place(self, title: str, topics: list[str]) -> tuple[str, ...]:
-        if title in self._repeated:
-            self._in_child = bool(self._topic)
-            return (*self._topic, title)
-        if self._in_child and title.endswith("?"):
-            return (*self._topic, title)
-        self._in_child = False
-        depth = topics.index(title) if title in self._parent else len(self._parent)
-        self._topic = (*self._parent[:depth], title)
-        return self._topic
+    is_odd = len(text) > MAX_HEADING or text[-1] in ".,;:!…" or text[0] in _QUOTES or _URL.search(text)
+    return not is_odd and is_title_case(text)

@@ -10,22 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from corpus import lazy_pattern
+from corpus import DAY, lazy_pattern
 from index import StoredPassage
 from qa.language.terms import terms
 from qa.structure.sections import Part, PassagesOf, Section, around, sections
 
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
-)
-_DAY = lazy_pattern(
-    rf"\b(?:(?:{_WEEKDAY},? )?(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}\b\.?(?:,? \d{{4}}\b)?"
-    rf"|(?:{_WEEKDAY},? )?{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?"
-    rf"|\d{{4}}-\d\d-\d\d\b|{_WEEKDAY}\b)",
-    re.IGNORECASE,
-)
+_DAY = lazy_pattern(rf"\b{DAY}", re.IGNORECASE)
 # What may be before and after the day in a heading that is about it.
 _BEFORE = lazy_pattern(r"[\W_]*(?:day \d{1,2}\b[\W_]*|on )?", re.IGNORECASE)
 _AFTER = lazy_pattern(r"\s*(?:\Z|[:;,.(–—-])")

@@ -16,18 +16,17 @@ from corpus.text.encodings import decode_lines
 from corpus.text.headings import (
     MAX_HEADING,
     SIGN_OFF,
-    HeadingCandidate,
     TopHeading,
     could_be_heading,
     heading_title,
     headings_between_paragraphs,
-    infer_headings,
     is_markup,
     is_title_case,
     is_upper,
     tight_heading,
 )
 from corpus.text.lines import BULLETS, line_spans
+from corpus.text.outline import HeadingCandidate, infer_headings
 from corpus.text.path_words import path_words
 from corpus.types import Block, BlockKind, Extracted
 
@@ -187,13 +186,16 @@ def _split_pieces(text: str, mark: re.Pattern[str]) -> list[_Piece]:
             chunks.append([])
     chunks = [part for chunk in chunks for part in _parts(chunk)]
     has_tight = sum(tight_heading(_texts(chunk)) > 0 for chunk in chunks if chunk) >= _MIN_TIGHT
-    for i, chunk in enumerate(filter(None, chunks)):
-        is_tight = has_tight and not _are_two_titles(chunk)
+    chunks = list(filter(None, chunks))
+    for i, chunk in enumerate(chunks):
+        # The first title may be above an address.
+        are_titles = _are_two_titles(chunk, *chunks[i + 1 : i + 2 if i else i])
+        is_tight = has_tight and not are_titles
         above = tight_heading(_texts(chunk), any_text=True, first=not i) if is_tight else 0
         if above:
             start, end = chunk[0].start, chunk[above - 1].end
             pieces.append(_Piece(BlockKind.PARAGRAPH, start, end, text[start:end], alone=True, tight=True))
-        below = _split_chunk(text, chunk[above:], styles)
+        below = _split_chunk(text, chunk[above:], styles, are_titles=are_titles)
         pieces += [replace(piece, alone=piece.alone and is_upper(piece.text)) for piece in below] if above else below
     return pieces
 
@@ -209,11 +211,10 @@ def _texts(lines: list[_TextLine]) -> list[str]:
     return [line.text for line in lines]
 
 
-def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Piece]:
+def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles, *, are_titles: bool) -> list[_Piece]:
     """Split lines that have no blank line between them."""
     pieces: list[_Piece] = []
     i = 0
-    are_titles = _are_two_titles(lines)
     texts = _texts(lines)
     while i < len(lines):
         if table := aligned_table(texts, i):
@@ -240,11 +241,12 @@ def _split_chunk(text: str, lines: list[_TextLine], styles: _Styles) -> list[_Pi
     return pieces
 
 
-def _are_two_titles(lines: list[_TextLine]) -> bool:
-    """Whether the lines are a heading and another one directly below: "Test of Time Award", "Presentations"."""
+def _are_two_titles(lines: list[_TextLine], below: Sequence[_TextLine] = ()) -> bool:
+    """Whether lines are two headings, "Test of Time Award" and "Presentations", with no other title `below` them."""
     if len(lines) != 2 or SIGN_OFF.fullmatch(lines[0].text.strip()):
         return False
-    return all(could_be_heading(line.text) and is_title_case(line.text) for line in lines)
+    is_title = [could_be_heading(line.text) and is_title_case(line.text) for line in (*lines, *below[:1])]
+    return all(is_title[:2]) and not any(is_title[2:])
 
 
 def _marked_heading(lines: list[_TextLine], i: int, styles: _Styles) -> tuple[_Piece | None, int]:

@@ -36,6 +36,9 @@ def blocks(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
         # Without marks, capitals need no blank line, and there may be two titles in a row.
         ("GETTING THERE\n@", ["GETTING THERE"]),
         ("@\n\nTest of Time\nPresentations\n\n@", ["Test of Time", "Test of Time/Presentations"]),
+        # Above another title they are none, but an entry of a list; the first may be the letterhead.
+        ("@\n\nWinner\n\nFog in the Hills\nCyrus Ozols\n\nPrizes\n\n@", ["Winner", "Prizes"]),
+        ("Teal Mill\nNorth Quay\n\nPrices\n\n@", ["Teal Mill", "North Quay", "Prices"]),
     ],
 )
 def test_headings(text: str, expected: list[str]) -> None:
@@ -69,6 +72,11 @@ ITEMS = "Mud corer\nWaders in sizes 38 to 46\nTwo drones"
         (
             "Monday\n\nOpening talk\n@\n\nTuesday\n\nSecond talk\n@\n\nThird talk\n@",
             ["Monday", "Monday/Opening talk", "Tuesday", "Tuesday/Second talk", "Tuesday/Third talk"],
+        ),
+        # So are other headings, up to the next one above a blank line.
+        (
+            "Methods\n\nThe first site\n@\n\nResults\n\nThe first year\n@\n\nClosing words\n\n@",
+            ["Methods", "Methods/The first site", "Results", "Results/The first year", "Closing words"],
         ),
         # Without any blank lines
         (
