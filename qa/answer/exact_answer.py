@@ -12,12 +12,11 @@ from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract, only_asks, skip_stamp
 from qa.answer.results import Alternative, Answer
 from qa.language.dates import dates_in
+from qa.language.enumerations import extend_to_enumeration, extend_to_field_value, extend_to_list_items
 from qa.language.replacement import find_replacement, replace_if_outdated
 from qa.language.values import (
     Span,
     choose_of_compared,
-    extend_to_field_value,
-    extend_to_list_items,
     extend_to_whole_values,
     include_bound,
     include_parallel_values,
@@ -260,7 +259,8 @@ def answer_words(question: str, passage: StoredPassage, sentence: Span, reading:
     words = _prefer_cell_of_named_column(write_as_bands(passage, question), passage, reading.best(*within) or within)
     words, within = _prefer_chosen(question, passage, words, within, reading)
     words = extend_to_field_value(question, text, extend_to_whole_values(text, words, within), within)
-    words = choose_of_compared(question, text, include_parallel_values(text, words, within), within)
+    words = extend_to_enumeration(question, text, include_parallel_values(text, words, within), within)
+    words = choose_of_compared(question, text, words, within)
     words = replace_if_outdated(question, text, words, within)
     words = include_bound(question, text, _extend_to_title(text, words, within), within)
     words = _strip_unpaired_mark(text, _extend_to_code(text, words, within), within)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from corpus import lazy_pattern
 from index import StoredPassage
+from qa.language.enumerations import asks_for_several, names_several
 from qa.language.terms import terms
-from qa.language.values import Span, asks_for_several
+from qa.language.values import Span
 from qa.questions.steps import (
     has_step_number,
     is_below_matching_heading,
@@ -18,6 +21,9 @@ from qa.structure.candidate_spans import LIST_MARKER
 # The end of a sentence that a list completes: "The file is refused if".
 _UNFINISHED = lazy_pattern(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
 MAX_LIST_ITEMS = 10
+# Lines without marks are a list if there are so many.
+_FEWEST_LINES = 3
+_ASKS_WHERE = lazy_pattern(r"\W*where\b", re.IGNORECASE)
 NO_STOP = lazy_pattern(r"\A\D{1,60}(?<![.!?:;,])\Z")
 
 
@@ -42,18 +48,54 @@ def whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], ans
     # The line above a list, which may be a heading without marks.
     is_title = not is_item(passage.text, answer_span) and passage.text[answer_span[1] - 1] not in ".!?:"
     before = spans[: spans.index(answer_span)][-1:]
-    several = asks_for_several(question) or any(is_bare_heading(question, passage, span) for span in before)
-    if following and is_title and (several or is_step(question, passage, following[0])):
+    asks = asks_for_several(question) or any(is_bare_heading(question, passage, span) for span in before)
+    several = asks or names_several(question)
+    if several and (below := _items_below(question, passage.text, spans, answer_span)):
+        return [answer_span, *below]
+    lines = [] if is_item(passage.text, answer_span) else _lines_around(question, passage, spans, answer_span)
+    if several and len(lines) >= _FEWEST_LINES:
+        return lines[:MAX_LIST_ITEMS] if _is_about(question, passage, lines) else []
+    if following and is_title and (asks or is_step(question, passage, following[0])):
         answer_span = following[0]
     is_asked = several or is_step(question, passage, answer_span)
     return _list_around(question, passage, spans, answer_span) if is_asked else []
 
 
-def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
-    """Return the items of the list around a sentence, if the text above them has at least half the question's terms.
+def _items_below(question: str, text: str, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the items of the list that is indented below an item, if that has half the question's terms."""
+    topic, at = terms(question), spans.index(answer_span)
+    if (
+        not is_item(text, answer_span)
+        or text[answer_span[1] - 1] == ":"
+        or 2 * len(topic & terms(text[slice(*answer_span)])) < len(topic)
+    ):
+        return []
+    indent = _indent(text, answer_span)
+    return list(takewhile(lambda it: is_item(text, it) and _indent(text, it) > indent, spans[at + 1 :]))
 
-    If it lacks some, no item may have any of the question's terms, unless they are the steps of a procedure.
-    """
+
+def _lines_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the lines of the paragraph of a line without marks, if all are such lines; not one above them."""
+    text, at = passage.text, spans.index(answer_span)
+    first, last = text.rfind("\n\n", 0, answer_span[0]) + 1, text.find("\n\n", answer_span[1])
+    lines = [it for it in spans if first <= it[0] and (it[1] <= last or last < 0)]
+    lines = lines[1:] if lines[1:] and spans[at] != lines[0] and is_bare_heading(question, passage, lines[0]) else lines
+    return lines if all(_is_line(text, it) for it in lines) else []
+
+
+def _is_line(text: str, span: Span) -> bool:
+    """Whether a sentence is a whole line that does not end as a sentence does."""
+    is_whole = text[: span[0]][-1:] in {"\n", ""} and text[span[1] :][:1] in {"\n", ""}
+    return is_whole and "\n" not in text[slice(*span)] and text[span[1] - 1] not in ".!?:;,"
+
+
+def _indent(text: str, span: Span) -> int:
+    line = text[text.rfind("\n", 0, span[0]) + 1 : span[1]]
+    return len(line) - len(line.lstrip())
+
+
+def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the items of the list around a sentence, if they are about what the question asks, or the steps of it."""
     text = passage.text
     at = spans.index(answer_span)
     is_procedure = is_step(question, passage, answer_span)
@@ -71,12 +113,23 @@ def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], a
     while last < len(spans) and (is_item(text, spans[last]) or continues(last)):
         last += 1
     items = list(spans[first:last] if is_procedure else spans[first:last][:MAX_LIST_ITEMS])
-    topic = terms(question)
+    is_below = is_procedure and is_below_matching_heading(question, passage, answer_span)
+    is_about = is_below or _is_about(question, passage, items, is_procedure=is_procedure)
+    return items if len(items) > 1 and is_item(text, answer_span) and is_about else []
+
+
+def _is_about(question: str, passage: StoredPassage, items: Sequence[Span], *, is_procedure: bool = False) -> bool:
+    """Whether the text above the items of a list has at least half the question's terms.
+
+    If it lacks some, no item may have any of the question's terms, unless they are the steps of a procedure. Of several
+    things, a list tells where each is only if each is named.
+    """
+    text, topic = passage.text, terms(question)
     terms_above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
     is_above = 2 * len(topic & terms_above) >= len(topic) > 0
-    is_above = is_above or (is_procedure and is_below_matching_heading(question, passage, answer_span))
     is_whole = is_procedure or topic <= terms_above or topic.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
-    return items if len(items) > 1 and is_item(text, answer_span) and is_above and is_whole else []
+    is_named = not _ASKS_WHERE.match(question) or all(":" in text[slice(*item)] for item in items)
+    return is_above and is_whole and is_named
 
 
 def is_item(text: str, span: Span) -> bool:
