@@ -82,8 +82,9 @@ def titles_of_entries(
     match = _DOCUMENTS.fullmatch(question)
     if match is None or not is_collected(match["kind"]) or passage.document.passages > _MAX_PASSAGES:
         return []
-    around = f"{path_words(passage.document.path)}\n{passage.title}"
-    collected = [] if lookup.is_in(around) else entries(passages_of(passage.document.path))
+    of_document = passages_of(passage.document.path)
+    around = f"{path_words(passage.document.path)}\n{of_document[0].title}"
+    collected = [] if lookup.is_in(around) else entries(of_document)
     texts = {entry.name: f"{around}\n{entry.name}\n{entry.text}" for entry in collected}
     found = [name for name, text in texts.items() if lookup.is_in(text)]
     lookup_any = None if found else lookup_of_any(match["topic"])
@@ -104,10 +105,13 @@ def titles_answer(
         shown: How many of these are shown, and so can be cited.
         entries_of: Gives the titles on the topic that the document of a passage collects.
     """
-    collected = {rank: names for rank, it in enumerate(passages[:shown], start=1) if (names := entries_of(it))}
+    top = list(enumerate(passages[:shown], start=1))
+    first = {it.document.path: rank for rank, it in reversed(top)}
+    collected = {rank: names for rank in sorted(first.values()) if (names := entries_of(passages[rank - 1]))}
+    rank_by_title = {it.title: rank for rank, it in reversed(top) if first[it.document.path] in collected}
     ranks: dict[tuple[str, str], int] = {}
     for rank, passage in enumerate(passages, start=1):
-        is_listed = not collected or rank in collected or passage.document.media_type in _PAPERS
+        is_listed = not collected or passage.document.media_type in _PAPERS
         if rank in collected or (is_listed and lookup.rank(passage)):
             ranks.setdefault((passage.title, passage.document.path), rank)
     cited = tuple(rank for rank in ranks.values() if rank <= shown)
@@ -115,10 +119,15 @@ def titles_answer(
         return None
     count = Counter(title for title, _ in ranks)
     names = [f"{title} ({path})" if title and count[title] > 1 else title or path for title, path in ranks]
-    listed = [(it, rank) for name, rank in zip(names, cited, strict=False) for it in collected.get(rank) or [name]]
+    listed = [
+        (it, rank_by_title.get(it, rank))
+        for name, rank in zip(names, cited, strict=False)
+        for it in collected.get(rank) or [name]
+    ]
     text = "\n".join(f"- {name}" for name, _ in listed) if len(listed) > 1 else listed[0][0]
     by_line = tuple((rank,) for _, rank in listed) if len(listed) > 1 else ()
-    return Answer(text, cited, sentence=text, more=len(ranks) - len(cited), cited_by_line=by_line)
+    citations = tuple(dict.fromkeys(rank for _, rank in listed))
+    return Answer(text, citations, sentence=text, more=len(ranks) - len(cited), cited_by_line=by_line)
 
 
 def highlight_title(lookup: Lookup, passage: StoredPassage, extract: Extract) -> Extract:

@@ -50,21 +50,20 @@ _ASKS_FOR_ALL = lazy_pattern(r"\b(?:who|whom|whose|which|names?|list)\b", re.IGN
 _OF_LETTERS = lazy_pattern(r"(?<![^\W_])[^\W\d_]\w*")
 # Lower-case words inside names and between them.
 _JOINING = frozenset({"and", "de", "der", "di", "du", "la", "le", "of", "und", "van", "von"})
-# A comma or semicolon between items, or brackets, in which they separate none.
-_COMMA = lazy_pattern(r"\([^()]*\)|(?P<comma>[,;]\s+)")
-_AND = lazy_pattern(r"\b(?:and|or)\s+|&\s+")
-# What may be in a chunk after an item: "(41%)".
-_ENDS = lazy_pattern(r"[\s*_\"”’]*(?:\([^()]*\))?[\s*_\"”’]*(?:\Z|\b(?:and|or)\s|&)")
-_IS_AFTER_AND = lazy_pattern(r"(?:\b(?:and|or)|&)\s+\Z")
-# What is before the first item.
-_INTRODUCES = lazy_pattern(r"[^:]*:\s+|.*?\b(?:are|comprised?|includ(?:e[ds]?|ing)|namely|such as|were)\s+(?:the\s+)?")
-# The beginning of a clause that is no item.
-_CLAUSE = lazy_pattern(
-    r"(?:although|because|but|he|I|if|it|she|since|so|that|then|there|they|this|we|when|where|which|while|who|you)\b"
+# Items between commas, brackets and all, the last after "and": "tea (2, loose), milk and rye (5)". No item is a clause.
+_ITEM = (
+    r"(?!(?:although|because|but|he|I|if|it|she|since|so|that|then|there|they|this|we|when|where|which|while|who|you)\b)"
+    r"(?:\([^()]*\)|[^,;:.!?()]|[.:](?=\w)){1,90}"
 )
-_FEWEST_ITEMS = 3
-# In words.
-_LONGEST_ITEM = 15
+_AND = r"(?:\b(?:and|or)|&)\s+"
+_ENUMERATION = lazy_pattern(
+    rf"{_ITEM}(?:(?:[,;]\s+(?!{_AND}){_ITEM})+[,;]\s+{_AND}{_ITEM}|(?:[,;]\s+{_ITEM})*?[,;]\s+{_ITEM}{_AND}{_ITEM})"
+    r"(?=\s*(?:[,;:.!?]|\Z))"
+)
+# What is before the first item, before any item, and after one, as in "Shares (2%), ".
+_INTRODUCES = lazy_pattern(r"[^:]*:\s+|.*?\b(?:are|comprised?|includ(?:e[ds]?|ing)|namely|such as|were)\s+(?:the\s+)?")
+_BEFORE_ITEM = lazy_pattern(rf"(?:\A|[,;]\s+(?:{_AND})?|{_AND})\Z")
+_AFTER_ITEM = lazy_pattern(rf"[\s*_\"”’]*(?:\([^()]*\))?[\s*_\"”’]*(?:[,;]|\Z|{_AND})")
 # The role of somebody in a list: "Hanna Brandt (chair)".
 _ROLE = lazy_pattern(r"\(([^()\n]*)\)")
 
@@ -120,39 +119,20 @@ def extend_to_list_items(question: str, text: str, words: Span, value: Span) -> 
 def extend_to_enumeration(question: str, text: str, words: Span, sentence: Span) -> Span:
     """If a question asks for several things, extend an item of an enumeration to all: "tea (2), milk (1) and rye (5)".
 
-    The words have to be a whole item, or several. The first item begins after a colon or a verb like "are", the last
-    one has "and" or "or" before it.
+    The first item begins after a colon or a verb like "are", or with the words.
     """
-    chunks = _chunks(text, sentence)
-    first = next((at for at, chunk in enumerate(chunks) if chunk[0] <= words[0] < chunk[1]), 0)
-    last = next((at for at, chunk in enumerate(chunks) if words[1] <= chunk[1]), 0)
-    is_whole = _ENDS.match(text, words[1], chunks[last][1]) and asks_for_several(question)
-    begins_item = first == 0 or words[0] == chunks[first][0] or _IS_AFTER_AND.search(text[chunks[first][0] : words[0]])
-    if not is_whole or len(chunks) < _FEWEST_ITEMS or not begins_item:
+    # Notes of a line each are no sentence.
+    if not asks_for_several(question) or ("\n" in text[slice(*sentence)] and text[sentence[1] - 1] not in ".!?"):
         return words
-    joined = [at for at in range(last, len(chunks)) if at and _AND.search(text, *chunks[at])]
-    ends = next((at for at in joined if _AND.match(text, *chunks[at])), joined[0] if joined else -1)
-    begins = _INTRODUCES.match(text, *chunks[0])
-    start = begins.end() if first and begins else words[0]
-    inside = chunks[1 if first and begins else first + 1 : ends + 1]
-    if ends < last or (first and not begins) or not inside:
-        return words
-    are_items = all(_CLAUSE.match(text, _after_and(text, it), it[1]) is None for it in inside)
-    are_short = all(len(_WORD.findall(text, *it)) <= _LONGEST_ITEM for it in inside)
-    return (start, max(words[1], chunks[ends][1])) if are_items and are_short else words
-
-
-def _chunks(text: str, sentence: Span) -> list[Span]:
-    """Return the parts of a sentence between commas or semicolons, except those in brackets; without its full stop."""
-    end = sentence[1] - (text[sentence[1] - 1] in ".!?")
-    cuts = [match.span() for match in _COMMA.finditer(text, sentence[0], end) if match["comma"]]
-    bounds = [sentence[0], *(at for cut in cuts for at in cut), end]
-    return list(zip(bounds[::2], bounds[1::2], strict=True))
-
-
-def _after_and(text: str, chunk: Span) -> int:
-    joined = _AND.match(text, *chunk)
-    return joined.end() if joined else chunk[0]
+    introduction = _INTRODUCES.match(text, *sentence)
+    starts = [introduction.end()] if introduction and introduction.end() < words[0] else []
+    is_first = not {",", ";"} & set(text[sentence[0] : words[0]])
+    for start in [*starts, words[0]] if is_first else starts:
+        found = _ENUMERATION.match(text, start, sentence[1])
+        is_item = found and words[1] <= found.end() and _BEFORE_ITEM.search(text[start : words[0]])
+        if found and is_item and _AFTER_ITEM.match(text, words[1], found.end()):
+            return found.span()
+    return words
 
 
 def _is_prose(text: str, part: Span) -> bool:

@@ -44,43 +44,42 @@ def list_after(text: str, spans: Sequence[Span], answer_span: Span) -> list[Span
 
 def whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
     """Return the list around a sentence if the question asks for several things, or how to do what it is a step of."""
-    following = spans[spans.index(answer_span) + 1 :][:1]
+    text, at = passage.text, spans.index(answer_span)
+    asks, names = asks_for_several(question), names_several(question)
+    if asks or names:
+        if below := _items_below(question, text, spans, answer_span):
+            return [answer_span, *below]
+        if lines := _lines_around(question, passage, spans, answer_span):
+            return lines if _is_about(question, passage, lines) else []
+    asks = asks or any(is_bare_heading(question, passage, span) for span in spans[:at][-1:])
     # The line above a list, which may be a heading without marks.
-    is_title = not is_item(passage.text, answer_span) and passage.text[answer_span[1] - 1] not in ".!?:"
-    before = spans[: spans.index(answer_span)][-1:]
-    asks = asks_for_several(question) or any(is_bare_heading(question, passage, span) for span in before)
-    several = asks or names_several(question)
-    if several and (below := _items_below(question, passage.text, spans, answer_span)):
-        return [answer_span, *below]
-    lines = [] if is_item(passage.text, answer_span) else _lines_around(question, passage, spans, answer_span)
-    if several and len(lines) >= _FEWEST_LINES:
-        return lines[:MAX_LIST_ITEMS] if _is_about(question, passage, lines) else []
+    is_title = not is_item(text, answer_span) and text[answer_span[1] - 1] not in ".!?:"
+    following = spans[at + 1 :][:1]
     if following and is_title and (asks or is_step(question, passage, following[0])):
         answer_span = following[0]
-    is_asked = several or is_step(question, passage, answer_span)
+    is_asked = asks or names or is_step(question, passage, answer_span)
     return _list_around(question, passage, spans, answer_span) if is_asked else []
 
 
 def _items_below(question: str, text: str, spans: Sequence[Span], answer_span: Span) -> list[Span]:
     """Return the items of the list that is indented below an item, if that has half the question's terms."""
-    topic, at = terms(question), spans.index(answer_span)
-    if (
-        not is_item(text, answer_span)
-        or text[answer_span[1] - 1] == ":"
-        or 2 * len(topic & terms(text[slice(*answer_span)])) < len(topic)
-    ):
+    topic, names = terms(question), terms(text[slice(*answer_span)])
+    if not is_item(text, answer_span) or text[answer_span[1] - 1] == ":" or 2 * len(topic & names) < len(topic):
         return []
     indent = _indent(text, answer_span)
-    return list(takewhile(lambda it: is_item(text, it) and _indent(text, it) > indent, spans[at + 1 :]))
+    return list(
+        takewhile(lambda it: is_item(text, it) and _indent(text, it) > indent, spans[spans.index(answer_span) + 1 :])
+    )
 
 
 def _lines_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
-    """Return the lines of the paragraph of a line without marks, if all are such lines; not one above them."""
-    text, at = passage.text, spans.index(answer_span)
+    """Return the lines of the paragraph of a line, without a heading that is the first; [] if they are no list."""
+    text = passage.text
     first, last = text.rfind("\n\n", 0, answer_span[0]) + 1, text.find("\n\n", answer_span[1])
     lines = [it for it in spans if first <= it[0] and (it[1] <= last or last < 0)]
-    lines = lines[1:] if lines[1:] and spans[at] != lines[0] and is_bare_heading(question, passage, lines[0]) else lines
-    return lines if all(_is_line(text, it) for it in lines) else []
+    lines = lines[is_bare_heading(question, passage, lines[0]) :]
+    is_list = len(lines) >= _FEWEST_LINES and answer_span in lines and all(_is_line(text, it) for it in lines)
+    return lines[:MAX_LIST_ITEMS] if is_list and not is_item(text, answer_span) else []
 
 
 def _is_line(text: str, span: Span) -> bool:

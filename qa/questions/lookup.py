@@ -38,6 +38,7 @@ _LOOSE = lazy_pattern(
 )
 _QUANTITY = lazy_pattern(r"\d+(?:-[^\W\d_]{3,})+")
 _JOINS = lazy_pattern(r",\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+", re.IGNORECASE)
+_MOST_ITEMS_JOINED = 3
 # With more items, the text is a statement.
 _MAX_ITEMS = 10
 _PHONE = lazy_pattern(r"(?=(?:\D?\d){7})\d+(?:(?:[-./]\d+){2,}|[-/]\d+)")
@@ -203,9 +204,13 @@ def lookup_of(question: str) -> Lookup | None:
 
 
 def lookup_of_any(topic: str) -> Lookup | None:
-    """Return the lookup of any of the things that a topic joins, as in "eels, newts or frogs"; None if one is none."""
-    alternatives = tuple(it for part in _JOINS.split(topic) if (it := lookup_of(part)) is not None)
-    return Lookup((), alternatives) if len(alternatives) == len(_JOINS.split(topic)) > 1 else None
+    """Return the lookup of any of the things that a topic joins, as in "eels, newts or frogs"; None if one is none.
+
+    A part with many words is a clause rather than a thing.
+    """
+    alternatives = [lookup_of(part) for part in _JOINS.split(topic)]
+    things = tuple(it for it in alternatives if it is not None and len(it.items) <= _MOST_ITEMS_JOINED)
+    return Lookup((), things) if len(things) == len(alternatives) > 1 else None
 
 
 def _items(text: str) -> Iterator[_LookupItem]:

@@ -77,6 +77,7 @@ OFFICERS = "Chair: Ann Lee\nTreasurer: Tom Ash\nPress: Ida Ek"
         ("who are the officers", "Officers", OFFICERS),
         ("where are the officers", "Officers", OFFICERS),
         ("who is the treasurer of the committee?", "Committee", "Treasurer: Tom Ash"),
+        ("who is the chair of the committee?", "Committee", "Chair: Ann Lee"),
         ("members of the press committee", "Committee", "Press: Ida Ek"),
         ("members of the committee", "Other things", "Chair: Ann Lee"),
     ],
@@ -90,6 +91,12 @@ def test_lines_without_marks_are_a_list(question: str, heading: str, answer: str
         assert "\n" not in extracted(question, prose, context=heading).answer
         two = OFFICERS[: OFFICERS.index("\nPress")]
         assert "\n" not in extracted(question, two, context=heading).answer
+
+
+def test_one_line_below_a_heading_answers_a_question_for_one_thing() -> None:
+    text = f"Committee\n{OFFICERS}"
+    result = extract(stored(text), lambda start, _: float(start == text.index("Chair")), "who chairs the committee?")
+    assert result.answer == "Chair: Ann Lee"
 
 
 def test_a_list_tells_where_things_are_if_it_names_each() -> None:
