@@ -63,29 +63,23 @@ def whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], ans
 
 def _items_below(question: str, text: str, spans: Sequence[Span], answer_span: Span) -> list[Span]:
     """Return the items of the list that is indented below an item, if that has half the question's terms."""
-    topic, names = terms(question), terms(text[slice(*answer_span)])
-    if not is_item(text, answer_span) or text[answer_span[1] - 1] == ":" or 2 * len(topic & names) < len(topic):
+    topic, rest = terms(question), spans[spans.index(answer_span) + 1 :]
+    is_named = 2 * len(topic & terms(text[slice(*answer_span)])) >= len(topic)
+    if not is_named or not is_item(text, answer_span) or text[answer_span[1] - 1] == ":":
         return []
-    indent = _indent(text, answer_span)
-    return list(
-        takewhile(lambda it: is_item(text, it) and _indent(text, it) > indent, spans[spans.index(answer_span) + 1 :])
-    )
+    return list(takewhile(lambda it: is_item(text, it) and _indent(text, it) > _indent(text, answer_span), rest))
 
 
 def _lines_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
-    """Return the lines of the paragraph of a line, without a heading that is the first; [] if they are no list."""
+    """Return the lines of the paragraph of a line, without a heading that is the first; [] if they are sentences."""
     text = passage.text
-    first, last = text.rfind("\n\n", 0, answer_span[0]) + 1, text.find("\n\n", answer_span[1])
-    lines = [it for it in spans if first <= it[0] and (it[1] <= last or last < 0)]
-    lines = lines[is_bare_heading(question, passage, lines[0]) :]
-    is_list = len(lines) >= _FEWEST_LINES and answer_span in lines and all(_is_line(text, it) for it in lines)
-    return lines[:MAX_LIST_ITEMS] if is_list and not is_item(text, answer_span) else []
-
-
-def _is_line(text: str, span: Span) -> bool:
-    """Whether a sentence is a whole line that does not end as a sentence does."""
-    is_whole = text[: span[0]][-1:] in {"\n", ""} and text[span[1] :][:1] in {"\n", ""}
-    return is_whole and "\n" not in text[slice(*span)] and text[span[1] - 1] not in ".!?:;,"
+    first = max(passage.body, text.rfind("\n\n", 0, answer_span[0]))
+    last = text.find("\n\n", answer_span[1]) % (len(text) + 1)  # its end if there is none
+    lines = [it for it in spans if first <= it[0] and it[1] <= last]
+    written = [text[slice(*it)] for it in lines]
+    are_lines = text[first:last].strip().split("\n") == written and not any(it[-1] in ".!?:;," for it in written)
+    items = lines[is_bare_heading(question, passage, lines[0]) :]
+    return items[:MAX_LIST_ITEMS] if are_lines and answer_span in items and len(items) >= _FEWEST_LINES else []
 
 
 def _indent(text: str, span: Span) -> int:

@@ -204,10 +204,7 @@ def lookup_of(question: str) -> Lookup | None:
 
 
 def lookup_of_any(topic: str) -> Lookup | None:
-    """Return the lookup of any of the things that a topic joins, as in "eels, newts or frogs"; None if one is none.
-
-    A part with many words is a clause rather than a thing.
-    """
+    """Return the lookup of any of the things that a topic joins: "eels, newts or frogs"; None if a part is a clause."""
     alternatives = [lookup_of(part) for part in _JOINS.split(topic)]
     things = tuple(it for it in alternatives if it is not None and len(it.items) <= _MOST_ITEMS_JOINED)
     return Lookup((), things) if len(things) == len(alternatives) > 1 else None
