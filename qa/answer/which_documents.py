@@ -96,8 +96,8 @@ def titles_answer(
 ) -> Answer | None:
     """Answer with a list of the titles, or else paths, of matching documents; None if none matches.
 
-    Titles that several documents have are followed by the path. Of documents that collect others, those are listed in
-    place of all documents except papers by their format: a blog is no abstract.
+    Titles that several documents have are followed by the path. If some documents collect others, those are listed in
+    place of documents that only mention the topic, unless they are papers by their format: a blog is no abstract.
 
     Args:
         lookup: Their topic.
@@ -108,10 +108,10 @@ def titles_answer(
     top = list(enumerate(passages[:shown], start=1))
     first = {it.document.path: rank for rank, it in reversed(top)}
     collected = {rank: names for rank in sorted(first.values()) if (names := entries_of(passages[rank - 1]))}
-    rank_by_title = {it.title: rank for rank, it in reversed(top) if first[it.document.path] in collected}
+    rank_by_entry = {it.heading[-1:]: rank for rank, it in reversed(top) if first[it.document.path] in collected}
     ranks: dict[tuple[str, str], int] = {}
     for rank, passage in enumerate(passages, start=1):
-        is_listed = not collected or passage.document.media_type in _PAPERS
+        is_listed = not collected or lookup.is_in(passage.title) or passage.document.media_type in _PAPERS
         if rank in collected or (is_listed and lookup.rank(passage)):
             ranks.setdefault((passage.title, passage.document.path), rank)
     cited = tuple(rank for rank in ranks.values() if rank <= shown)
@@ -120,7 +120,7 @@ def titles_answer(
     count = Counter(title for title, _ in ranks)
     names = [f"{title} ({path})" if title and count[title] > 1 else title or path for title, path in ranks]
     listed = [
-        (it, rank_by_title.get(it, rank))
+        (it, rank_by_entry.get((it,), rank))
         for name, rank in zip(names, cited, strict=False)
         for it in collected.get(rank) or [name]
     ]

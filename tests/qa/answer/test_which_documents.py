@@ -183,10 +183,35 @@ def test_the_abstracts_of_a_document_are_listed_in_place_of_it(tmp_path: Path, q
 
 
 def test_a_document_with_sections_is_no_collection(tmp_path: Path) -> None:
-    """Only one that calls itself a collection is."""
+    """Only one that calls itself a collection is; beside its entries, documents with the topic as title are listed."""
     sections = "".join(f"## Part {number}\n\nFrost number {number}.\n\n" for number in range(4))
-    build(tmp_path, {"ponds.md": f"# Ponds\n\n{sections}", "talks.md": f"# Talks on ponds\n\n{sections}"})
+    named = "# Frost, at last\n\nIt froze on Monday.\n"
+    files = {"ponds.md": f"# Ponds\n\n{sections}", "talks.md": f"# Talks on ponds\n\n{sections}", "last.md": named}
+    build(tmp_path, files)
     with opened(tmp_path) as retriever:
         answer = retriever.ask("Which talks are about frost?")
     assert answer.answer is not None
-    assert answer.answer.text.split("\n") == [f"- Part {number}" for number in range(4)]
+    assert sorted(answer.answer.text.split("\n")) == ["- Frost, at last", *(f"- Part {number}" for number in range(4))]
+
+
+def test_who_writes_about_abstracts_collects_none(tmp_path: Path) -> None:
+    sections = "".join(f"## Part {number}\n\nFrost number {number}.\n\n" for number in range(4))
+    build(tmp_path, {"all.md": f"# All the abstracts that I read\n\n{sections}"})
+    with opened(tmp_path) as retriever:
+        answer = retriever.ask("Which abstracts are about frost?")
+    assert answer.answer is not None
+    assert answer.answer.text == "All the abstracts that I read"
+
+
+def test_each_entry_is_cited_by_its_own_passage(tmp_path: Path) -> None:
+    """In plain text, whose headings are titles; the page itself has another one."""
+    texts = [
+        f"The {name} of the pond\n\nThe {name} sleeps. {20 * 'Reeds are high. '}" for name in ("newt", "eel", "toad")
+    ]
+    build(tmp_path, {"page.txt": "\n\n\n".join(["Abstracts of the meeting\n\nSorted by day", *texts]) + "\n"})
+    with opened(tmp_path) as retriever:
+        result = retriever.ask("abstracts about eels or toads", k=5)
+    assert result.answer is not None
+    assert sorted(result.answer.text.split("\n")) == ["- The eel of the pond", "- The toad of the pond"]
+    for line, (rank,) in zip(result.answer.text.split("\n"), result.answer.cited_by_line, strict=True):
+        assert line.removeprefix("- ") in result.passages[rank - 1].text
