@@ -94,7 +94,7 @@ def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], a
     is_procedure = is_step(question, passage, answer_span)
 
     def continues(number: int) -> bool:
-        is_paragraph_of_step = is_procedure and _is_indented(text, spans[number])
+        is_paragraph_of_step = is_procedure and _indent(text, spans[number]) > 0
         return is_paragraph_of_step or continues_item(text, spans[number - 1], spans[number])
 
     first, last = at, at + 1
@@ -135,11 +135,6 @@ def continues_item(text: str, span: Span, following: Span) -> bool:
     """Whether the following sentence continues the item of a sentence: on the same line, or on an indented one."""
     line = text.rfind("\n", 0, following[0]) + 1
     return line < following[0] and "\n\n" not in text[span[1] : following[0]]
-
-
-def _is_indented(text: str, span: Span) -> bool:
-    line = text.rfind("\n", 0, span[0]) + 1
-    return line < span[0] and text[line : span[0]].isspace()
 
 
 def start_of_item(text: str, start: int) -> int:
