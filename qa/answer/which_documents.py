@@ -111,8 +111,9 @@ def titles_answer(
     rank_by_entry = {it.heading[-1:]: rank for rank, it in reversed(top) if first[it.document.path] in collected}
     ranks: dict[tuple[str, str], int] = {}
     for rank, passage in enumerate(passages, start=1):
-        is_listed = not collected or lookup.is_in(passage.title) or passage.document.media_type in _PAPERS
-        if rank in collected or (is_listed and lookup.rank(passage)):
+        is_other = first.get(passage.document.path) not in collected
+        is_paper = not collected or lookup.is_in(passage.title) or passage.document.media_type in _PAPERS
+        if rank in collected or (is_other and is_paper and lookup.rank(passage)):
             ranks.setdefault((passage.title, passage.document.path), rank)
     cited = tuple(rank for rank in ranks.values() if rank <= shown)
     if not cited:

@@ -203,15 +203,16 @@ def test_who_writes_about_abstracts_collects_none(tmp_path: Path) -> None:
     assert answer.answer.text == "All the abstracts that I read"
 
 
-def test_each_entry_is_cited_by_its_own_passage(tmp_path: Path) -> None:
-    """In plain text, whose headings are titles; the page itself has another one."""
-    texts = [
-        f"The {name} of the pond\n\nThe {name} sleeps. {20 * 'Reeds are high. '}" for name in ("newt", "eel", "toad")
-    ]
-    build(tmp_path, {"page.txt": "\n\n\n".join(["Abstracts of the meeting\n\nSorted by day", *texts]) + "\n"})
+def test_each_entry_is_listed_once_and_cited_by_its_own_passage(tmp_path: Path) -> None:
+    """On a page in plain text whose passages have the titles of the entries."""
+    names = ("newt", "eel", "toad", "frog", "pike", "heron")
+    texts = [f"The {name} of the pond\n\nThe {name} sleeps. {20 * 'Reeds are high. '}" for name in names]
+    start = "new\n\nFollow this page to get new pond papers by mail\n\nSign up\n\ncollected by readers\n\nJun 3"
+    build(tmp_path, {"page.txt": "\n\n".join([start, *texts]) + "\n"})
     with opened(tmp_path) as retriever:
-        result = retriever.ask("abstracts about eels or toads", k=5)
+        result = retriever.ask("papers about eels or toads", k=5)
     assert result.answer is not None
+    assert {"The eel of the pond", "The toad of the pond"} <= {hit.title for hit in result.passages}
     assert sorted(result.answer.text.split("\n")) == ["- The eel of the pond", "- The toad of the pond"]
     for line, (rank,) in zip(result.answer.text.split("\n"), result.answer.cited_by_line, strict=True):
         assert line.removeprefix("- ") in result.passages[rank - 1].text
