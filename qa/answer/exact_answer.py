@@ -12,12 +12,11 @@ from index import STOP_WORDS, StoredPassage
 from qa.answer.extract import Extract, only_asks, skip_stamp
 from qa.answer.results import Alternative, Answer
 from qa.language.dates import dates_in
+from qa.language.enumerations import extend_to_enumeration, extend_to_field_value, extend_to_list_items
 from qa.language.replacement import find_replacement, replace_if_outdated
 from qa.language.values import (
     Span,
     choose_of_compared,
-    extend_to_field_value,
-    extend_to_list_items,
     extend_to_whole_values,
     include_bound,
     include_parallel_values,
@@ -59,10 +58,7 @@ _NO_CENTS = lazy_pattern(r"(?<=\d)[.,]00?(?![\d.,])")
 _UNIT_MARK = lazy_pattern(r"[%€$£¥]")
 _ARTICLES = {"a", "an", "the"}
 # Marks that enclose words: an opening one comes right before a word, a closing one right after.
-_PAIRED = '*`"'
-_MARKS = lazy_pattern(r"([*`\"])\1{0,2}")
-_OPENING_MARK = lazy_pattern(r"[*`\"](?=[^\s*`\"])")
-_CLOSING_MARK = lazy_pattern(r"(?<=[^\s*`\"])[*`\"]")
+_PAIR = lazy_pattern(r"(?<!\w)(?P<mark>([*`\"])\2{0,2})(?=[^\s*`\"])(?P<inside>[^*`\"]*[^\s*`\"])(?P=mark)(?!\w)")
 # A title or quotation between such marks.
 _MARKED = lazy_pattern(
     r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
@@ -260,11 +256,11 @@ def answer_words(question: str, passage: StoredPassage, sentence: Span, reading:
     words = _prefer_cell_of_named_column(write_as_bands(passage, question), passage, reading.best(*within) or within)
     words, within = _prefer_chosen(question, passage, words, within, reading)
     words = extend_to_field_value(question, text, extend_to_whole_values(text, words, within), within)
-    words = choose_of_compared(question, text, include_parallel_values(text, words, within), within)
+    words = extend_to_enumeration(question, text, include_parallel_values(text, words, within), within)
+    words = choose_of_compared(question, text, words, within)
     words = replace_if_outdated(question, text, words, within)
     words = include_bound(question, text, _extend_to_title(text, words, within), within)
-    words = _strip_unpaired_mark(text, _extend_to_code(text, words, within), within)
-    words = _balance_brackets(text, _include_mark_beside(text, words, within), within)
+    words = _balance_brackets(text, _pair_marks(text, _extend_to_code(text, words, within), within), within)
     # "Ann (was Bob)" may only now be in the words.
     return _prefer_chosen(question, passage, words, within, reading)[0]
 
@@ -333,39 +329,23 @@ def _extend_to_code(text: str, words: Span, sentence: Span) -> Span:
     return start, end
 
 
-def _strip_unpaired_mark(text: str, words: Span, sentence: Span) -> Span:
-    """Strip a mark of emphasis, code or quotation whose counterpart is in the sentence, but not in the words."""
+def _pair_marks(text: str, words: Span, sentence: Span) -> Span:
+    """Strip a mark of emphasis, code or quotation at one end of the words whose counterpart they lack.
+
+    If the mark is within the words, and its counterpart right next to them, extend them to that.
+    """
     start, end = words
-    quoted = text[start:end]
-    left, right = len(quoted) - len(quoted.lstrip(_PAIRED)), len(quoted) - len(quoted.rstrip(_PAIRED))
-    if any(mark in quoted.strip(_PAIRED) for mark in _PAIRED):
-        return words
-    if left and not right and _CLOSING_MARK.search(text, end - 1, sentence[1]):
-        return start + left, end
-    if right and not left and _OPENING_MARK.search(text, sentence[0], start + 1):
-        return start, end - right
-    return words
-
-
-def _include_mark_beside(text: str, words: Span, sentence: Span) -> Span:
-    """Extend the words to a mark right next to them whose counterpart is the only mark within them."""
-    start, end = words
-    within = [*_MARKS.finditer(text, start, end)]
-    if len(within) != 1 or within[0].start() == start or within[0].end() == end:
-        return words
-    marks, (first, last) = within[0][0], within[0].span()
-    opening, closing = start - len(marks), end + len(marks)
-    if not text[last].isalnum() and opening >= sentence[0] and _is_alone(text, opening, start, marks):
-        return opening, end
-    if not text[first - 1].isalnum() and closing <= sentence[1] and _is_alone(text, end, closing, marks):
-        return start, closing
-    return words
-
-
-def _is_alone(text: str, start: int, end: int, marks: str) -> bool:
-    """Whether marks at a place are next to a word on one side only."""
-    around = (text[start - 1 : start] if start else "", text[end : end + 1])
-    return text[start:end] == marks and sum(it.isalnum() for it in around) == 1
+    for pair in _PAIR.finditer(text, *sentence):
+        first, last = pair.span("inside")
+        if pair.start() <= start < first < end <= last:
+            start = first
+        elif first <= start < last < end <= pair.end():
+            end = last
+        elif start == first and end > pair.end():
+            start = pair.start()
+        elif end == last and start < pair.start():
+            end = pair.end()
+    return start, end
 
 
 def _balance_brackets(text: str, words: Span, sentence: Span) -> Span:

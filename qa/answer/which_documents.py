@@ -12,7 +12,7 @@ from corpus.formats import format_of
 from index import StoredPassage, word_terms
 from qa.answer.extract import Extract
 from qa.answer.results import Answer, Highlight
-from qa.questions.lookup import Lookup
+from qa.questions.lookup import Lookup, lookup_of, lookup_of_any
 from qa.structure.entries import entries, is_collected
 
 # Kinds of documents, which do not include parts that questions name by number, such as a page or a clause.
@@ -29,10 +29,11 @@ _ABOUT = (
     r"|(?:mention|discuss|cover|contain|describ)(?:s|es|e|ing)?|deal(?:s|ing)? with"
     r"|refer(?:s|ring)? to|talk(?:s|ing)? about"
 )
+_PAPERS = frozenset({"application/pdf", "text/x-tex"})
 # A document with more passages is not searched for its entries.
 _MAX_PASSAGES = 1000
 # A topic with these words is more than its terms.
-_LIMITED = r".*\b(?:not|without|except|n?or|(?:more|less|fewer) than|at (?:least|most))\b"
+_LIMITED = r".*\b(?:not|without|except|nor|(?:more|less|fewer) than|at (?:least|most))\b"
 _DOCUMENTS = lazy_pattern(
     r"\W*(?:please\W+)?(?:(?:list|show|find|give|name|get|which|what|are there|is there|do i have|all|any|every|me|of"
     rf"|the|my|our|your|other|more)\s+)*(?P<kind>(?:{_KINDS})s?)\s+(?:(?:are |is )?there\s+)?"
@@ -45,6 +46,12 @@ def topic_of_documents(question: str) -> str | None:
     """Return the topic of a question that asks for documents and nothing else; None for other questions."""
     match = _DOCUMENTS.fullmatch(question)
     return None if match is None else match["topic"]
+
+
+def lookup_of_topic(topic: str) -> Lookup | None:
+    """Return the lookup of the documents on a topic: any of the things that "or" joins, or else all."""
+    is_any = re.search(r"\bor\b", topic, re.IGNORECASE) is not None
+    return (lookup_of_any(topic) if is_any else None) or lookup_of(topic)
 
 
 def is_of_requested_kind(question: str, passage: StoredPassage) -> bool:
@@ -64,6 +71,8 @@ def titles_of_entries(
 ) -> list[str]:
     """Return the titles of the abstracts, papers or the like on a topic that the document of a passage collects.
 
+    If "and" joins things in the topic, and none has all of them, those on any.
+
     Args:
         question: A question that asks for documents.
         lookup: Their topic.
@@ -73,9 +82,13 @@ def titles_of_entries(
     match = _DOCUMENTS.fullmatch(question)
     if match is None or not is_collected(match["kind"]) or passage.document.passages > _MAX_PASSAGES:
         return []
-    around = f"{path_words(passage.document.path)}\n{passage.title}"
-    collected = [] if lookup.is_in(around) else entries(passages_of(passage.document.path))
-    return [entry.name for entry in collected if lookup.is_in(f"{around}\n{entry.name}\n{entry.text}")]
+    of_document = passages_of(passage.document.path)
+    around = f"{path_words(passage.document.path)}\n{of_document[0].title}"
+    collected = [] if lookup.is_in(around) else entries(of_document)
+    texts = {entry.name: f"{around}\n{entry.name}\n{entry.text}" for entry in collected}
+    found = [name for name, text in texts.items() if lookup.is_in(text)]
+    lookup_any = None if found else lookup_of_any(match["topic"])
+    return found if lookup_any is None else [name for name, text in texts.items() if lookup_any.is_in(text)]
 
 
 def titles_answer(
@@ -83,8 +96,8 @@ def titles_answer(
 ) -> Answer | None:
     """Answer with a list of the titles, or else paths, of matching documents; None if none matches.
 
-    Titles that several documents have are followed by the path. In place of a document that collects others, those are
-    listed.
+    Titles that several documents have are followed by the path. If some documents collect others, those are listed in
+    place of documents that only mention the topic, unless they are papers by their format: a blog is no abstract.
 
     Args:
         lookup: Their topic.
@@ -92,9 +105,15 @@ def titles_answer(
         shown: How many of these are shown, and so can be cited.
         entries_of: Gives the titles on the topic that the document of a passage collects.
     """
+    top = list(enumerate(passages[:shown], start=1))
+    first = {it.document.path: rank for rank, it in reversed(top)}
+    collected = {rank: names for rank in sorted(first.values()) if (names := entries_of(passages[rank - 1]))}
+    rank_by_entry = {it.heading[-1:]: rank for rank, it in reversed(top) if first[it.document.path] in collected}
     ranks: dict[tuple[str, str], int] = {}
     for rank, passage in enumerate(passages, start=1):
-        if lookup.rank(passage):
+        is_other = first.get(passage.document.path) not in collected
+        is_paper = not collected or lookup.is_in(passage.title) or passage.document.media_type in _PAPERS
+        if rank in collected or (is_other and is_paper and lookup.rank(passage)):
             ranks.setdefault((passage.title, passage.document.path), rank)
     cited = tuple(rank for rank in ranks.values() if rank <= shown)
     if not cited:
@@ -102,11 +121,14 @@ def titles_answer(
     count = Counter(title for title, _ in ranks)
     names = [f"{title} ({path})" if title and count[title] > 1 else title or path for title, path in ranks]
     listed = [
-        (it, rank) for name, rank in zip(names, cited, strict=False) for it in entries_of(passages[rank - 1]) or [name]
+        (it, rank_by_entry.get((it,), rank))
+        for name, rank in zip(names, cited, strict=False)
+        for it in collected.get(rank) or [name]
     ]
     text = "\n".join(f"- {name}" for name, _ in listed) if len(listed) > 1 else listed[0][0]
     by_line = tuple((rank,) for _, rank in listed) if len(listed) > 1 else ()
-    return Answer(text, cited, sentence=text, more=len(ranks) - len(cited), cited_by_line=by_line)
+    citations = tuple(dict.fromkeys(rank for _, rank in listed))
+    return Answer(text, citations, sentence=text, more=len(ranks) - len(cited), cited_by_line=by_line)
 
 
 def highlight_title(lookup: Lookup, passage: StoredPassage, extract: Extract) -> Extract:

@@ -117,7 +117,7 @@ _BOUND_BEHIND = lazy_pattern(
     r" (?:or (?:more|less|over|older|younger|later|earlier)|at (?:most|least|the (?:latest|earliest)))\b", re.IGNORECASE
 )
 _LONGEST_BOUND = 40
-_NUMBERED = lazy_pattern(rf"{_DATE}|{_AMOUNT}")
+NUMBERED = lazy_pattern(rf"{_DATE}|{_AMOUNT}")
 # The first half of "between 22:00 and 6:00", and the word before the second half.
 _FROM = lazy_pattern(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)
 _TO = lazy_pattern(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
@@ -128,34 +128,9 @@ _SPELLED = lazy_pattern(r"(?<![\w-])[a-z]+(?:-[a-z]+)?(?![\w-])", re.IGNORECASE)
 _TIME_WITH_POINT = lazy_pattern(r"\b(\d\d?)\.(?=[0-5]\d ?[ap]\.?m\b)", re.IGNORECASE)
 _ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th)\b")
 _YEARS = lazy_pattern(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
-# A line that is a name with its value, perhaps after a box or with marks of emphasis.
-_FIELD = lazy_pattern(r"(?:\[[ xX]\] )?[*_]*[^\W\d_][^\n:]{0,40}:[*_]*[ \t]+(?P<value>\S[^\n]{0,199}?)[*_.]*")
-_PART = lazy_pattern(r"[^,;]+")
-# Questions for several things.
-_ASKS_FOR_SEVERAL = lazy_pattern(
-    r"(?:please )?(?:list|name)\b|(?:what|which) (?:are|were)\b|what to (?:bring|buy|pack|take)\b"
-    r"|what (?:can|did|do|must|shall|should) (?:i|we|you) (?:(?:also|always|have to|need to) )*"
-    r"(?:bring|buy|need|pack|take)\b"
-    r"|(?:what|which) (?:(?!are|can|did|do|had|ha[sv]e|is|was|were|will)\w+ ){0,2}?"
-    r"(?!does|goes|happens|has|its|was)\w+[^\Wisu]s\b",
-    re.IGNORECASE,
-)
-# Questions for all the names in a list.
-_ASKS_FOR_ALL = lazy_pattern(r"\b(?:who|whom|whose|which|names?|list)\b", re.IGNORECASE)
-_OF_LETTERS = lazy_pattern(r"(?<![^\W_])[^\W\d_]\w*")
-# Lower-case words inside names and between them.
-_JOINING = frozenset({"and", "de", "der", "di", "du", "la", "le", "of", "und", "van", "von"})
-_DIGIT = lazy_pattern(r"\d")
-# The role of somebody in a list: "Hanna Brandt (chair)".
-_ROLE = lazy_pattern(r"\(([^()\n]*)\)")
 
 Span = tuple[int, int]
 Value = Decimal | str
-
-
-def asks_for_several(question: str) -> bool:
-    """Whether a question asks for several things: "which boats are out?"."""
-    return _ASKS_FOR_SEVERAL.match(question) is not None
 
 
 def extend_to_whole_values(text: str, words: Span, within: Span) -> Span:
@@ -173,7 +148,7 @@ def extend_to_whole_values(text: str, words: Span, within: Span) -> Span:
 def include_bound(question: str, text: str, words: Span, within: Span) -> Span:
     """Extend a number or date by "at most", "or more" and the like, unless the question has these words."""
     start, end = words
-    if not _NUMBERED.match(text, start):
+    if not NUMBERED.match(text, start):
         return words
     question_words = set(_WORD.findall(question.lower()))
     before = _BOUND.search(text[max(within[0], start - _LONGEST_BOUND) : start])
@@ -198,44 +173,6 @@ def choose_of_compared(question: str, text: str, words: Span, within: Span) -> S
             is_asked = set(_WORD.findall(pair["when"].lower())) & set(_WORD.findall(question.lower()))
             return pair.span("other" if is_asked else "value")
     return words
-
-
-def extend_to_field_value(question: str, text: str, words: Span, sentence: Span) -> Span:
-    """In a field, extend the words to whole names or codes between commas, or to a whole list of names.
-
-    A number in the field's name is replaced by the value if that begins with a number, too; words that begin within the
-    name and end in the value are cut to the latter.
-    """
-    field = _FIELD.fullmatch(text, *sentence)
-    if field is None:
-        return words
-    value = field.span("value")
-    # "28" in "Price per 28 (EUR): 38.27" belongs to the name.
-    if words[1] <= value[0] and _NUMBERED.fullmatch(text, *words) and _NUMBERED.match(text, *value):
-        return value
-    if field.start() < words[0] < value[0] < words[1]:
-        words = value[0], words[1]
-    return words if words[0] < value[0] else extend_to_list_items(question, text, words, value)
-
-
-def extend_to_list_items(question: str, text: str, words: Span, value: Span) -> Span:
-    """Extend words within a value to whole names or codes between commas, or to a whole list of names.
-
-    If the question asks for several things and the words begin with the first one, return the whole list; if it asks
-    for a role that is in brackets after a name, that name. Other values with lower-case words are prose, of which a few
-    words are the answer.
-    """
-    parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *value)]
-    if len(parts) > 2 and words[0] == value[0] and asks_for_several(question):
-        return value
-    are_names = not any(_is_prose(text, part) or _DIGIT.search(text, *part) for part in parts)
-    roles = set(_WORD.findall(question.lower()))
-    of_role = [part for part in parts if (role := _ROLE.search(text, *part)) and role[1].lower() in roles]
-    are_asked = are_names and _ASKS_FOR_ALL.search(question) and not of_role
-    chosen = of_role or (parts if are_asked else [part for part in parts if spans_overlap(part, words)])
-    if not chosen or any(_is_prose(text, part) for part in chosen):
-        return words
-    return chosen[0][0], chosen[-1][1] if of_role else max(words[1], chosen[-1][1])
 
 
 def normalise_values(text: str) -> tuple[str, tuple[Value, ...]]:
@@ -293,16 +230,6 @@ def _value(number: str, *, is_money: bool) -> Value:
     if len(marks) > 1 and (len(set(marks)) == 1 or marks.count(marks[-1]) > 1):
         return re.sub(r"\b0+(?=\d)", "", plain)
     return Decimal(f"{''.join(groups[:-1])}.{groups[-1]}" if marks else plain)
-
-
-def _is_prose(text: str, part: Span) -> bool:
-    names = _ROLE.sub("", text[slice(*part)])
-    return any(word[0][0].islower() and word[0] not in _JOINING for word in _OF_LETTERS.finditer(names))
-
-
-def _stripped(text: str, start: int, end: int) -> Span:
-    part = text[start:end]
-    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
 
 
 def lacks_statistic(question: str, sentence: str, text: str) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from corpus import lazy_pattern
 from index import StoredPassage
+from qa.language.enumerations import asks_for_several, names_several
 from qa.language.terms import terms
-from qa.language.values import Span, asks_for_several
+from qa.language.values import Span
 from qa.questions.steps import (
     has_step_number,
     is_below_matching_heading,
@@ -18,6 +21,9 @@ from qa.structure.candidate_spans import LIST_MARKER
 # The end of a sentence that a list completes: "The file is refused if".
 _UNFINISHED = lazy_pattern(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
 MAX_LIST_ITEMS = 10
+# Lines without marks are a list if there are so many.
+_FEWEST_LINES = 3
+_ASKS_WHERE = lazy_pattern(r"\W*where\b", re.IGNORECASE)
 NO_STOP = lazy_pattern(r"\A\D{1,60}(?<![.!?:;,])\Z")
 
 
@@ -38,28 +44,57 @@ def list_after(text: str, spans: Sequence[Span], answer_span: Span) -> list[Span
 
 def whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
     """Return the list around a sentence if the question asks for several things, or how to do what it is a step of."""
-    following = spans[spans.index(answer_span) + 1 :][:1]
+    text, at = passage.text, spans.index(answer_span)
+    asks, names = asks_for_several(question), names_several(question)
+    if asks or names:
+        if below := _items_below(question, text, spans, answer_span):
+            return [answer_span, *below]
+        if lines := _lines_around(question, passage, spans, answer_span):
+            return lines if _is_about(question, passage, lines) else []
+    asks = asks or any(is_bare_heading(question, passage, span) for span in spans[:at][-1:])
     # The line above a list, which may be a heading without marks.
-    is_title = not is_item(passage.text, answer_span) and passage.text[answer_span[1] - 1] not in ".!?:"
-    before = spans[: spans.index(answer_span)][-1:]
-    several = asks_for_several(question) or any(is_bare_heading(question, passage, span) for span in before)
-    if following and is_title and (several or is_step(question, passage, following[0])):
+    is_title = not is_item(text, answer_span) and text[answer_span[1] - 1] not in ".!?:"
+    following = spans[at + 1 :][:1]
+    if following and is_title and (asks or is_step(question, passage, following[0])):
         answer_span = following[0]
-    is_asked = several or is_step(question, passage, answer_span)
+    is_asked = asks or names or is_step(question, passage, answer_span)
     return _list_around(question, passage, spans, answer_span) if is_asked else []
 
 
-def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
-    """Return the items of the list around a sentence, if the text above them has at least half the question's terms.
+def _items_below(question: str, text: str, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the items of the list that is indented below an item, if that has half the question's terms."""
+    topic, rest = terms(question), spans[spans.index(answer_span) + 1 :]
+    is_named = 2 * len(topic & terms(text[slice(*answer_span)])) >= len(topic)
+    if not is_named or not is_item(text, answer_span) or text[answer_span[1] - 1] == ":":
+        return []
+    return list(takewhile(lambda it: is_item(text, it) and _indent(text, it) > _indent(text, answer_span), rest))
 
-    If it lacks some, no item may have any of the question's terms, unless they are the steps of a procedure.
-    """
+
+def _lines_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the lines of the paragraph of a line, without a heading that is the first; [] if they are sentences."""
+    text = passage.text
+    first = max(passage.body, text.rfind("\n\n", 0, answer_span[0]))
+    last = text.find("\n\n", answer_span[1]) % (len(text) + 1)  # its end if there is none
+    lines = [it for it in spans if first <= it[0] and it[1] <= last]
+    written = [text[slice(*it)] for it in lines]
+    are_lines = text[first:last].strip().split("\n") == written and not any(it[-1] in ".!?:;," for it in written)
+    items = lines[is_bare_heading(question, passage, lines[0]) :]
+    return items[:MAX_LIST_ITEMS] if are_lines and answer_span in items and len(items) >= _FEWEST_LINES else []
+
+
+def _indent(text: str, span: Span) -> int:
+    line = text[text.rfind("\n", 0, span[0]) + 1 : span[1]]
+    return len(line) - len(line.lstrip())
+
+
+def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return the items of the list around a sentence, if they are about what the question asks, or the steps of it."""
     text = passage.text
     at = spans.index(answer_span)
     is_procedure = is_step(question, passage, answer_span)
 
     def continues(number: int) -> bool:
-        is_paragraph_of_step = is_procedure and _is_indented(text, spans[number])
+        is_paragraph_of_step = is_procedure and _indent(text, spans[number]) > 0
         return is_paragraph_of_step or continues_item(text, spans[number - 1], spans[number])
 
     first, last = at, at + 1
@@ -71,12 +106,23 @@ def _list_around(question: str, passage: StoredPassage, spans: Sequence[Span], a
     while last < len(spans) and (is_item(text, spans[last]) or continues(last)):
         last += 1
     items = list(spans[first:last] if is_procedure else spans[first:last][:MAX_LIST_ITEMS])
-    topic = terms(question)
+    is_below = is_procedure and is_below_matching_heading(question, passage, answer_span)
+    is_about = is_below or _is_about(question, passage, items, is_procedure=is_procedure)
+    return items if len(items) > 1 and is_item(text, answer_span) and is_about else []
+
+
+def _is_about(question: str, passage: StoredPassage, items: Sequence[Span], *, is_procedure: bool = False) -> bool:
+    """Whether the text above the items of a list has at least half the question's terms.
+
+    If it lacks some, no item may have any of the question's terms, unless they are the steps of a procedure. Of several
+    things, a list tells where each is only if each is named.
+    """
+    text, topic = passage.text, terms(question)
     terms_above = terms(f"{passage.context} {passage.title} {text[: items[0][0]]}")
     is_above = 2 * len(topic & terms_above) >= len(topic) > 0
-    is_above = is_above or (is_procedure and is_below_matching_heading(question, passage, answer_span))
     is_whole = is_procedure or topic <= terms_above or topic.isdisjoint(terms(text[items[0][0] : items[-1][1]]))
-    return items if len(items) > 1 and is_item(text, answer_span) and is_above and is_whole else []
+    is_named = not _ASKS_WHERE.match(question) or all(":" in text[slice(*item)] for item in items)
+    return is_above and is_whole and is_named
 
 
 def is_item(text: str, span: Span) -> bool:
@@ -89,11 +135,6 @@ def continues_item(text: str, span: Span, following: Span) -> bool:
     """Whether the following sentence continues the item of a sentence: on the same line, or on an indented one."""
     line = text.rfind("\n", 0, following[0]) + 1
     return line < following[0] and "\n\n" not in text[span[1] : following[0]]
-
-
-def _is_indented(text: str, span: Span) -> bool:
-    line = text.rfind("\n", 0, span[0]) + 1
-    return line < span[0] and text[line : span[0]].isspace()
 
 
 def start_of_item(text: str, start: int) -> int:

@@ -37,6 +37,8 @@ _LOOSE = lazy_pattern(
     r"\d{1,3}|[a-z]{4,}-\d\d?s?|\d+[.,:]\d+|[\d.,]+[^\W\d_]+\W*|\d{4}-\d{1,2}(?:-\d{1,2})?|(?:\d{1,2}[./-]){2}(?:\d\d){0,2}"
 )
 _QUANTITY = lazy_pattern(r"\d+(?:-[^\W\d_]{3,})+")
+_JOINS = lazy_pattern(r",\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+", re.IGNORECASE)
+_MOST_ITEMS_JOINED = 3
 # With more items, the text is a statement.
 _MAX_ITEMS = 10
 _PHONE = lazy_pattern(r"(?=(?:\D?\d){7})\d+(?:(?:[-./]\d+){2,}|[-/]\d+)")
@@ -114,9 +116,10 @@ class _LookupItem:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The items to look up; see `lookup_of`."""
+    """The items to look up, or the lookups of which any is enough; see `lookup_of` and `lookup_of_any`."""
 
     items: tuple[_LookupItem, ...]
+    alternatives: tuple[Lookup, ...] = ()
     _matches: dict[int, Match | None] = field(default_factory=dict)
 
     @property
@@ -136,6 +139,8 @@ class Lookup:
 
     def is_in(self, text: str) -> bool:
         """Whether a text has all items, anywhere."""
+        if self.alternatives:
+            return any(it.is_in(text) for it in self.alternatives)
         text_terms = {term for several in terms(text) for term in several}
         return all(item.may_be_in(text, text_terms) for item in self.items)
 
@@ -152,6 +157,8 @@ class Lookup:
         return bool(missing)
 
     def _match(self, passage: StoredPassage) -> Match | None:
+        if self.alternatives:
+            return next((match for it in self.alternatives if (match := it.match(passage)) is not None), None)
         path = f"{passage.document.path.replace('/', ' ')}\n"
         prefix = f"{path}{passage.context}\n"
         text = prefix + passage.text
@@ -194,6 +201,13 @@ def lookup_of(question: str) -> Lookup | None:
     items += _items(question[at:])
     is_lookup = 0 < len(items) <= _MAX_ITEMS and not _ASKS.search(QUOTED.sub(" ", question))
     return Lookup(tuple(dict.fromkeys(items))) if is_lookup else None
+
+
+def lookup_of_any(topic: str) -> Lookup | None:
+    """Return the lookup of any of the things that a topic joins: "eels, newts or frogs"; None if a part is a clause."""
+    alternatives = [lookup_of(part) for part in _JOINS.split(topic)]
+    things = tuple(it for it in alternatives if it is not None and len(it.items) <= _MOST_ITEMS_JOINED)
+    return Lookup((), things) if len(things) == len(alternatives) > 1 else None
 
 
 def _items(text: str) -> Iterator[_LookupItem]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word, analyse, word_terms
 from qa.answer.results import Correction, Mode
-from qa.answer.which_documents import topic_of_documents
+from qa.answer.which_documents import lookup_of_topic, topic_of_documents
 from qa.language.dates import add_date_forms, months_in_figures
 from qa.questions.long_numbers import write_numbers_as_in
 from qa.questions.lookup import Lookup, lookup_of
@@ -104,7 +104,9 @@ def analyse_question(
     analysis = analyse(numbered.text)
     question, misspelt = correct_spelling(numbered.text, analysis.words, snapshot, encoder)
     topic = None if mode is Mode.DENSE else topic_of_documents(question)
-    lookup = None if mode is Mode.DENSE or asks_how_to(question) else lookup_of(topic or question)
+    lookup = None
+    if mode is not Mode.DENSE and not asks_how_to(question):
+        lookup = lookup_of_topic(topic) if topic else lookup_of(question)
     question = topic if topic and lookup else question
     text = add_date_forms(question, snapshot, documents)
     # Only keywords are searched for with these: with other forms of a month, the reader is less sure of its answers.

@@ -12,9 +12,8 @@ from index import StoredPassage
 # Kinds of texts that are collected, and what a document with several of them calls itself.
 _KIND = r"(?:abstract|article|lecture|paper|poster|publication|stud(?:y|ie)|talk)"
 _IS_COLLECTED = lazy_pattern(rf"{_KIND}s?", re.IGNORECASE)
-_COLLECTION = lazy_pattern(
-    r"\b(?:abstracts|articles|lectures|papers|posters|publications|studies|talks)\b", re.IGNORECASE
-)
+_COLLECTION = lazy_pattern(rf"\b{_KIND}s\b", re.IGNORECASE)
+_SPEAKS = lazy_pattern(r"\b(?:I|[Mm]e|[Mm]y)\b")
 _LEAST = 3
 _LONGEST_NAME = 150
 _OPENING_LINES = 4
@@ -36,7 +35,8 @@ def is_collected(kind: str) -> bool:
 def entries(passages: Sequence[StoredPassage]) -> list[Entry]:
     """Return the entries of a document; none if it does not say that it has several, or has not.
 
-    They are below headings of their own, or paragraphs that begin with a title.
+    They are below headings of their own, or paragraphs that begin with a title. Who says "I" at the beginning writes
+    about such texts, and collects none.
 
     Args:
         passages: All passages of the document, in order.
@@ -46,7 +46,7 @@ def entries(passages: Sequence[StoredPassage]) -> list[Entry]:
     first = passages[0]
     lines = [line for passage in passages[:2] for line in passage.text.split("\n") if line.strip()]
     about = [first.title, path_words(first.document.path), *lines[:_OPENING_LINES]]
-    if not _COLLECTION.search("\n".join(about)):
+    if not _COLLECTION.search("\n".join(about)) or _SPEAKS.search("\n".join(about)):
         return []
     found = _below_headings(passages) or _paragraphs(passages)
     return found if len(found) >= _LEAST else []
@@ -56,7 +56,7 @@ def _below_headings(passages: Sequence[StoredPassage]) -> list[Entry]:
     deepest = max(len(passage.heading) for passage in passages)
     by_heading: dict[tuple[str, ...], list[str]] = {}
     for passage in passages:
-        if len(passage.heading) == deepest and passage.heading[-1:] not in ((), (passage.title,)):
+        if len(passage.heading) == deepest and passage.heading[-1:] not in ((), (passages[0].title,)):
             by_heading.setdefault(passage.heading, []).append(passage.text[passage.body :])
     return [Entry(heading[-1], "\n".join(texts)) for heading, texts in by_heading.items()]
 

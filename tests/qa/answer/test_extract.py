@@ -66,6 +66,63 @@ def test_the_items_of_a_nested_list_look_alike() -> None:
     assert result.highlights[0].text == "The tools:"
 
 
+OFFICERS = "Chair: Ann Lee\nTreasurer: Tom Ash\nPress: Ida Ek"
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "answer"),
+    [
+        ("members of the committee", "Committee", OFFICERS),
+        ("who sat on the committee?", "Committee", OFFICERS),
+        ("who are the officers", "Officers", OFFICERS),
+        ("where are the officers", "Officers", OFFICERS),
+        ("who is the treasurer of the committee?", "Committee", "Treasurer: Tom Ash"),
+        ("who is the chair of the committee?", "Committee", "Chair: Ann Lee"),
+        ("members of the press committee", "Committee", "Press: Ida Ek"),
+        ("members of the committee", "Other things", "Chair: Ann Lee"),
+    ],
+)
+def test_lines_without_marks_are_a_list(question: str, heading: str, answer: str) -> None:
+    """Whether the heading is above them or is their first line; prose, two lines and other paragraphs are none."""
+    assert extracted(question, f"{OFFICERS}\n\nThat is all.", context=f"Club › {heading}").answer == answer
+    if answer == OFFICERS:
+        assert extracted(question, f"{heading}\n{OFFICERS}\n\nThat is all.").answer == answer
+        prose = f"{OFFICERS}."
+        assert "\n" not in extracted(question, prose, context=heading).answer
+        two = OFFICERS[: OFFICERS.index("\nPress")]
+        assert "\n" not in extracted(question, two, context=heading).answer
+
+
+def test_one_line_below_a_heading_answers_a_question_for_one_thing() -> None:
+    text = f"Committee\n{OFFICERS}"
+    result = extract(stored(text), lambda start, _: float(start == text.index("Chair")), "who chairs the committee?")
+    assert result.answer == "Chair: Ann Lee"
+
+
+def test_a_list_tells_where_things_are_if_it_names_each() -> None:
+    """Otherwise one of its items does."""
+    boats = "- painted in May\n- stored behind the barn\n- sold in June"
+    assert "\n" not in extracted("where are the boats kept?", boats, context="Boats").answer
+    meetings = "- 2020: Ely\n- 2021: York"
+    assert extracted("where were the meetings held?", meetings, context="Meetings").answer == meetings
+
+
+TRIPS = "- 12 boats\n- 2 side trips\n  - Swim at dawn\n  - Walk to Ely\n- 3 prizes"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("list the side trips", TRIPS[11:-11]),
+        ("which side trips are there?", TRIPS[11:-11]),
+        ("how many side trips?", "2 side trips"),
+        ("list the boats", "12 boats"),
+    ],
+)
+def test_an_item_that_names_several_things_has_the_items_below_it(question: str, answer: str) -> None:
+    assert extracted(question, TRIPS, context="Fair").answer == answer
+
+
 def test_a_bare_heading_does_not_answer() -> None:
     """What is below it does: a whole list, or the first sentence; a line that says more than the question stays."""
     goals = "1. Find the leak\n2. Mend the pump"

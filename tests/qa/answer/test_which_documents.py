@@ -35,7 +35,7 @@ from tests.qa.indexes import build, opened
         ("papers on 3D printing", "3D printing"),
         ("Which posters mention eels?", "eels"),
         ("Which e-mails mention the rent but not the boiler?", None),
-        ("notes about the rent or the boiler", None),
+        ("notes about the rent or the boiler", "the rent or the boiler"),
         ("Which studies contain more than 100 patients?", None),
     ],
 )
@@ -168,11 +168,14 @@ Mud is dear.
         ("abstracts on newts", "- P-1 Newts in winter\n- P-2 Reeds and their roots"),
         ("papers about the mud of the pond", "P-3 The price of mud"),
         ("Which files are about frost?", "Abstracts, day one"),
+        ("abstracts about frost, mud or eels", "- P-1 Newts in winter\n- P-3 The price of mud"),
+        ("abstracts on frost and mud", "- P-1 Newts in winter\n- P-3 The price of mud"),
+        ("abstracts on newts and logs", "P-1 Newts in winter"),
     ],
 )
 def test_the_abstracts_of_a_document_are_listed_in_place_of_it(tmp_path: Path, question: str, text: str) -> None:
-    """If the question asks for abstracts or the like, and the document says that it has some."""
-    build(tmp_path, {"pond.txt": ABSTRACTS})
+    """If the question asks for abstracts or the like, and the document says that it has some; no blog is one."""
+    build(tmp_path, {"pond.txt": ABSTRACTS, "blog.md": "# My week\n\nThere was mud, and eels.\n"})
     with opened(tmp_path) as retriever:
         answer = retriever.ask(question)
     assert answer.answer is not None
@@ -180,10 +183,36 @@ def test_the_abstracts_of_a_document_are_listed_in_place_of_it(tmp_path: Path, q
 
 
 def test_a_document_with_sections_is_no_collection(tmp_path: Path) -> None:
-    """Only one that calls itself a collection is."""
+    """Only one that calls itself a collection is; beside its entries, documents with the topic as title are listed."""
     sections = "".join(f"## Part {number}\n\nFrost number {number}.\n\n" for number in range(4))
-    build(tmp_path, {"ponds.md": f"# Ponds\n\n{sections}", "talks.md": f"# Talks on ponds\n\n{sections}"})
+    named = "# Frost, at last\n\nIt froze on Monday.\n"
+    files = {"ponds.md": f"# Ponds\n\n{sections}", "talks.md": f"# Talks on ponds\n\n{sections}", "last.md": named}
+    build(tmp_path, files)
     with opened(tmp_path) as retriever:
         answer = retriever.ask("Which talks are about frost?")
     assert answer.answer is not None
-    assert sorted(answer.answer.text.split("\n")) == [*(f"- Part {number}" for number in range(4)), "- Ponds"]
+    assert sorted(answer.answer.text.split("\n")) == ["- Frost, at last", *(f"- Part {number}" for number in range(4))]
+
+
+def test_who_writes_about_abstracts_collects_none(tmp_path: Path) -> None:
+    sections = "".join(f"## Part {number}\n\nFrost number {number}.\n\n" for number in range(4))
+    build(tmp_path, {"all.md": f"# All the abstracts that I read\n\n{sections}"})
+    with opened(tmp_path) as retriever:
+        answer = retriever.ask("Which abstracts are about frost?")
+    assert answer.answer is not None
+    assert answer.answer.text == "All the abstracts that I read"
+
+
+def test_each_entry_is_listed_once_and_cited_by_its_own_passage(tmp_path: Path) -> None:
+    """On a page in plain text whose passages have the titles of the entries."""
+    names = ("newt", "eel", "toad", "frog", "pike", "heron")
+    texts = [f"The {name} of the pond\n\nThe {name} sleeps. {20 * 'Reeds are high. '}" for name in names]
+    start = "new\n\nFollow this page to get new pond papers by mail\n\nSign up\n\ncollected by readers\n\nJun 3"
+    build(tmp_path, {"page.txt": "\n\n".join([start, *texts]) + "\n"})
+    with opened(tmp_path) as retriever:
+        result = retriever.ask("papers about eels or toads", k=5)
+    assert result.answer is not None
+    assert {"The eel of the pond", "The toad of the pond"} <= {hit.title for hit in result.passages}
+    assert sorted(result.answer.text.split("\n")) == ["- The eel of the pond", "- The toad of the pond"]
+    for line, (rank,) in zip(result.answer.text.split("\n"), result.answer.cited_by_line, strict=True):
+        assert line.removeprefix("- ") in result.passages[rank - 1].text

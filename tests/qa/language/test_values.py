@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from qa.language.values import choose_of_compared, extend_to_field_value, include_bound, lacks_statistic
+from qa.language.enumerations import extend_to_field_value
+from qa.language.values import choose_of_compared, include_bound, lacks_statistic
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qa.questions.lookup import Lookup, Match, lookup_of
+from qa.questions.lookup import Lookup, Match, lookup_of, lookup_of_any
 from tests.qa.passages import stored
 
 TABLE = "| Code | Meaning |\n|---|---|\n| TM-428 | Too slow |\n| TM-429 | Too many |\n"
@@ -154,3 +154,14 @@ def test_front_matter_ranks_below_any_text() -> None:
     front = replace(front_matter, document=replace(front_matter.document, metadata='[["tags", "red kiln"]]'))
     assert [looked_up("kiln").rank(passage) for passage in (text, front_matter, front)] == [2, 2, 1]
     assert looked_up("clay").rank(front) == 0
+
+
+def test_any_of_several_things_is_looked_up() -> None:
+    """A part of more than three words is a clause, one without words is nothing, and one thing needs no such lookup."""
+    lookup = lookup_of_any("storm gates, TM-428 or walls")
+    assert lookup is not None
+    texts = ("A gate for storms.", "Gates.", "A wall.", TABLE, "TM-429.")
+    assert [lookup.rank(replace(stored(text), id=number)) for number, text in enumerate(texts)] == [2, 0, 2, 2, 0]
+    assert [lookup.is_in(text) for text in texts] == [True, False, True, True, False]
+    for topic in ("storm gates", "walls and gates called the best of all years", "the or walls"):
+        assert lookup_of_any(topic) is None

@@ -1,0 +1,145 @@
+"""Enumerations: whether a question asks for several things, and all the items of which an answer has one.
+
+For "which funds are there?", the answer "Shares (2%)" is extended to "Shares (2%), Bonds and Cash".
+"""
+
+from __future__ import annotations
+
+import re
+
+from corpus import lazy_pattern
+from qa.language.values import NUMBERED, Span, spans_overlap
+
+_WORD = lazy_pattern(r"\w+")
+_DIGIT = lazy_pattern(r"\d")
+# A line that is a name with its value, perhaps after a box or with marks of emphasis.
+_FIELD = lazy_pattern(r"(?:\[[ xX]\] )?[*_]*[^\W\d_][^\n:]{0,40}:[*_]*[ \t]+(?P<value>\S[^\n]{0,199}?)[*_.]*")
+_PART = lazy_pattern(r"[^,;]+")
+# A plural noun. The -s of "which bird eats fish?" is a verb's, of "opening hours" and "gas" no sign of several things.
+_PLURAL = (
+    r"(?!(?:always|does|gas|goes|happens|has|hours|its|lens|perhaps|this|times|was)\b)\w+[^\Wisu]s\b"
+    r"|\b(?:children|criteria|(?:wo)?men|people)\b"
+)
+_HELPS = r"(?:are|can|could|did|do|does|had|has|have|may|might|must|shall|should|will|would|were)\b"
+_PREPOSITION = r"(?:about|after|and|at|before|besides|by|except|for|from|in|of|on|over|since|to|with)\b"
+# Questions for several things.
+_ASKS_FOR_SEVERAL = lazy_pattern(
+    r"\W*(?:(?:please )?(?:list|name(?! of))\b|(?:what|which|who) (?:are|were) (?!(?:\w+ ){1,3}(?:hours|times)\b)"
+    r"|what to (?:bring|buy|pack|take)\b"
+    r"|what (?:can|did|do|must|shall|should) (?:i|we|you) (?:(?:also|always|have to|need to) )*"
+    r"(?:bring|buy|need|pack|take)\b"
+    # Which four beaches, which plots had thefts; but not: which tastes better, which comes first.
+    r"|(?:what|which)(?: of the| other)? (?:two|three|four|five|six|seven|eight|nine|ten|\d+) [^\W\d]"
+    rf"|which (?:{_PLURAL})(?! (?:an?|best|better|first|is|last|less|more|most|than|the|to|was)\b)"
+    # Which side events are there, which seats in the front row do we have; but not: which train stops in Ely.
+    rf"|(?:what|which) (?:(?!{_HELPS}|{_PREPOSITION}|is\b|was\b)[\w'’-]+ ){{0,3}}?(?:{_PLURAL})"
+    rf" (?:(?!and\b){_PREPOSITION} (?:(?!{_HELPS}|and\b|or\b)[\w'’-]+ ){{1,4}}?)?(?:{_HELPS}|there\b|of\b|besides\b)"
+    rf"|where (?:are|were) (?:(?:all|my|our|the) )?(?:(?!{_PREPOSITION})\w+ )?(?:{_PLURAL})"
+    r"|who (?:is|are|was|were|sat|sits|served?|serves) (?:on|in) (?:(?!call\b)\w+ ){1,3}?"
+    r"(?:board|committee|council|crew|jury|panel|team)\b)",
+    re.IGNORECASE,
+)
+# Members of the board, earlier meetings.
+_NAMES_SEVERAL = lazy_pattern(
+    rf"(?!.*\?|(?:am|how|is|was|wh\w+|{_HELPS}))(?:(?!{_PREPOSITION})[\w'’-]+ ){{0,3}}?"
+    rf"(?-i:(?=[a-z])|(?<!\w )(?=[A-Z]))(?:{_PLURAL})(?= {_PREPOSITION}|\W*\Z)",
+    re.IGNORECASE,
+)
+# Questions for all the names in a list.
+_ASKS_FOR_ALL = lazy_pattern(r"\b(?:who|whom|whose|which|names?|list)\b", re.IGNORECASE)
+_OF_LETTERS = lazy_pattern(r"(?<![^\W_])[^\W\d_]\w*")
+# Lower-case words inside names and between them.
+_JOINING = frozenset({"and", "de", "der", "di", "du", "la", "le", "of", "und", "van", "von"})
+# Items between commas, brackets and all, the last after "and": "tea (2, loose), milk and rye (5)". No item is a clause.
+_ITEM = (
+    r"(?!(?:although|because|but|he|I|if|it|she|since|so|that|then|there|they|this|we|when|where|which|while|who|you)\b)"
+    r"(?:\([^()]*\)|[^,;:.!?()]|[.:](?=\w)){1,90}"
+)
+_AND = r"(?:\b(?:and|or)|&)\s+"
+_ENUMERATION = lazy_pattern(
+    rf"{_ITEM}(?:(?:[,;]\s+(?!{_AND}){_ITEM})+[,;]\s+{_AND}{_ITEM}|(?:[,;]\s+{_ITEM})*?[,;]\s+{_ITEM}{_AND}{_ITEM})"
+    r"(?=\s*(?:[,;:.!?]|\Z))"
+)
+# What is before the first item, before any item, and after one, as in "Shares (2%), ".
+_INTRODUCES = lazy_pattern(r"[^:]*:\s+|.*?\b(?:are|comprised?|includ(?:e[ds]?|ing)|namely|such as|were)\s+(?:the\s+)?")
+_BEFORE_ITEM = lazy_pattern(rf"(?:\A|[,;]\s+(?:{_AND})?|{_AND})\Z")
+_AFTER_ITEM = lazy_pattern(rf"[\s*_\"”’]*(?:\([^()]*\))?[\s*_\"”’]*(?:[,;]|\Z|{_AND})")
+# The role of somebody in a list: "Hanna Brandt (chair)".
+_ROLE = lazy_pattern(r"\(([^()\n]*)\)")
+
+
+def asks_for_several(question: str) -> bool:
+    """Whether a question asks for several things: "which boats are out?"."""
+    return _ASKS_FOR_SEVERAL.match(question) is not None
+
+
+def names_several(question: str) -> bool:
+    """Whether a question is no sentence, but names several things: "members of the board"."""
+    return _NAMES_SEVERAL.match(question) is not None
+
+
+def extend_to_field_value(question: str, text: str, words: Span, sentence: Span) -> Span:
+    """In a field, extend the words to whole names or codes between commas, or to a whole list of names.
+
+    A number in the field's name is replaced by the value if that begins with a number, too; words that begin within the
+    name and end in the value are cut to the latter.
+    """
+    field = _FIELD.fullmatch(text, *sentence)
+    if field is None:
+        return words
+    value = field.span("value")
+    # "28" in "Price per 28 (EUR): 38.27" belongs to the name.
+    if words[1] <= value[0] and NUMBERED.fullmatch(text, *words) and NUMBERED.match(text, *value):
+        return value
+    if field.start() < words[0] < value[0] < words[1]:
+        words = value[0], words[1]
+    return words if words[0] < value[0] else extend_to_list_items(question, text, words, value)
+
+
+def extend_to_list_items(question: str, text: str, words: Span, value: Span) -> Span:
+    """Extend words within a value to whole names or codes between commas, or to a whole list of names.
+
+    If the question asks for several things and the words begin with the first one, return the whole list; if it asks
+    for a role that is in brackets after a name, that name. Other values with lower-case words are prose, of which a few
+    words are the answer.
+    """
+    parts = [_stripped(text, *part.span()) for part in _PART.finditer(text, *value)]
+    if len(parts) > 2 and words[0] == value[0] and asks_for_several(question):
+        return value
+    are_names = not any(_is_prose(text, part) or _DIGIT.search(text, *part) for part in parts)
+    roles = set(_WORD.findall(question.lower()))
+    of_role = [part for part in parts if (role := _ROLE.search(text, *part)) and role[1].lower() in roles]
+    are_asked = are_names and _ASKS_FOR_ALL.search(question) and not of_role
+    chosen = of_role or (parts if are_asked else [part for part in parts if spans_overlap(part, words)])
+    if not chosen or any(_is_prose(text, part) for part in chosen):
+        return words
+    return chosen[0][0], chosen[-1][1] if of_role else max(words[1], chosen[-1][1])
+
+
+def extend_to_enumeration(question: str, text: str, words: Span, sentence: Span) -> Span:
+    """If a question asks for several things, extend an item of an enumeration to all: "tea (2), milk (1) and rye (5)".
+
+    The first item begins after a colon or a verb like "are", or with the words.
+    """
+    # Notes of a line each are no sentence.
+    if not asks_for_several(question) or ("\n" in text[slice(*sentence)] and text[sentence[1] - 1] not in ".!?"):
+        return words
+    introduction = _INTRODUCES.match(text, *sentence)
+    starts = [introduction.end()] if introduction and introduction.end() < words[0] else []
+    is_first = not {",", ";"} & set(text[sentence[0] : words[0]])
+    for start in [*starts, words[0]] if is_first else starts:
+        found = _ENUMERATION.match(text, start, sentence[1])
+        is_item = found and words[1] <= found.end() and _BEFORE_ITEM.search(text[start : words[0]])
+        if found and is_item and _AFTER_ITEM.match(text, words[1], found.end()):
+            return found.span()
+    return words
+
+
+def _is_prose(text: str, part: Span) -> bool:
+    names = _ROLE.sub("", text[slice(*part)])
+    return any(word[0][0].islower() and word[0] not in _JOINING for word in _OF_LETTERS.finditer(names))
+
+
+def _stripped(text: str, start: int, end: int) -> Span:
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
