@@ -267,10 +267,11 @@ class _Update:
 
     def _is_of_one_day(self, sentence: Span, value: Span) -> bool:
         """Whether a sentence is about one day that the quoted one does not name: "16:30 on 3 May"; not "from 3 May"."""
-        text = self.statement.text
-        rest = f"{text[sentence[0] : value[0]]} | {text[value[1] : sentence[1]]}"
-        known = self.quoted.text + self.old.question
-        return any(day[0] not in known for day in _ON_DAY.finditer(rest))
+        text, known = self.statement.text, self.quoted.text + self.old.question
+        # "He wrote on 3 May that" is no day of what he wrote.
+        first = _ON_DAY.match(text, *sentence)
+        days = [*([first] if first else []), *_ON_DAY.finditer(_CLAUSE.split(text[value[1] : sentence[1]])[0])]
+        return any(day[0] not in known for day in days)
 
     def _names_other(self, sentence: Span, value: Span) -> bool:
         """Whether a sentence is about something else: "the choir's rehearsal", or if words are missing, "the gate"."""

@@ -18,7 +18,7 @@ from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.language.dates import Period
-from qa.language.terms import ordered_terms, terms
+from qa.language.terms import terms
 from qa.language.values import MONTH, WEEKDAY, Span, line_around
 from qa.questions.bands import asked_day, hours_on
 from qa.questions.log_entries import answering_entry, asks_when
@@ -50,6 +50,7 @@ _SHORT_FORMS = terms(
     "addr amt avg conc config dept desc dev freq hum info lat len lon max mem min msg num param pref qty ref reg spec"
     " std tel temp tot vol"
 )
+_LONGEST_UNIT = 2
 _LEAST_FIELDS = 2
 _LEAST_WORDS = 2
 _MOST_UNKNOWN = 1
@@ -265,13 +266,19 @@ def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
                     identity |= terms(_CAMEL.sub(" ", other.name))
             unknown = rest - _GENERIC - identity - around
             is_known = len(unknown) <= most_unknown and not any(map(_DIGIT.search, unknown))
-            # "Manager phone" does not say who the manager is.
-            head = next(reversed(ordered_terms(_CAMEL.sub(" ", field.name))), "")
-            is_headed = most_unknown or head in named | _GENERIC or any(_is_same(term, head) for term in asked)
-            is_named = is_headed and (named - _GENERIC or (named and named == name_terms))
-            if is_named and rest & identity and is_known and field.value and not values[at] <= asked:
+            is_named = named - _GENERIC or (named and named == name_terms)
+            is_headed = most_unknown > 0 or _is_headed(field.name, asked)
+            if is_named and is_headed and rest & identity and is_known and field.value and not values[at] <= asked:
                 unasked = sum(not any(_is_same(term, other) for term in asked) for other in name_terms)
                 yield _Match(len(unknown), unasked, field)
+
+
+def _is_headed(name: str, asked: set[str]) -> bool:
+    """Whether what a field holds is asked for, or not said: "manager phone" does not tell who the manager is."""
+    from qa.tables.words import head_of  # noqa: PLC0415 - few questions name a field
+
+    heads = terms(" ".join(word for word in head_of(_CAMEL.sub(" ", name)) if len(word) > _LONGEST_UNIT))
+    return all(any(_is_same(term, head) for term in asked) for head in heads - _GENERIC)
 
 
 def _is_same(term: str, other: str) -> bool:
