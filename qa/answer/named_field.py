@@ -50,7 +50,6 @@ _SHORT_FORMS = terms(
     "addr amt avg conc config dept desc dev freq hum info lat len lon max mem min msg num param pref qty ref reg spec"
     " std tel temp tot vol"
 )
-_LONGEST_UNIT = 2
 _LEAST_FIELDS = 2
 _LEAST_WORDS = 2
 _MOST_UNKNOWN = 1
@@ -267,18 +266,9 @@ def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
             unknown = rest - _GENERIC - identity - around
             is_known = len(unknown) <= most_unknown and not any(map(_DIGIT.search, unknown))
             is_named = named - _GENERIC or (named and named == name_terms)
-            is_headed = most_unknown > 0 or _is_headed(field.name, asked)
-            if is_named and is_headed and rest & identity and is_known and field.value and not values[at] <= asked:
+            if is_named and rest & identity and is_known and field.value and not values[at] <= asked:
                 unasked = sum(not any(_is_same(term, other) for term in asked) for other in name_terms)
                 yield _Match(len(unknown), unasked, field)
-
-
-def _is_headed(name: str, asked: set[str]) -> bool:
-    """Whether what a field holds is asked for, or not said: "manager phone" does not tell who the manager is."""
-    from qa.tables.words import head_of  # noqa: PLC0415 - few questions name a field
-
-    heads = terms(" ".join(word for word in head_of(_CAMEL.sub(" ", name)) if len(word) > _LONGEST_UNIT))
-    return all(any(_is_same(term, head) for term in asked) for head in heads - _GENERIC)
 
 
 def _is_same(term: str, other: str) -> bool:
