@@ -13,13 +13,13 @@ from pathlib import PurePosixPath
 from corpus import lazy_pattern, path_words
 from index import Index, StoredPassage
 from qa.language.dates import YEAR, Period, periods_in, without_periods
-from qa.language.values import MONTH
+from qa.language.values import MONTH, line_around
 from qa.reader.reading import Reading
 
 # "The last meeting", but not "the last name" or "last year".
 _RECORDS = (
-    r"appointments?|bills?|board|calls?|check-?ups?|classes|class|e-?mails?|edition|entr(?:y|ies)|inspections?|invoices?"
-    r"|issues?|lessons?|letters?|meetings?|messages?|minutes|newsletters?|notes?|orders?|payments?|protocols?|readings?"
+    r"appointments?|bills?|calls?|check-?ups?|class(?:es)?(?! \w)|e-?mails?|edition|entr(?:y|ies)|inspections?"
+    r"|invoices?|issues?|lessons?|letters?|meetings?|messages?|minutes|newsletters?|notes?|orders?|payments?|protocols?|readings?"
     r"|reports?|retro(?:spective)?s?|reviews?|sessions?|sprints?|stand-?ups?|statements?|syncs?|time|trips?|updates?|visits?"
     r"|walks?|workshops?"
 )
@@ -79,8 +79,7 @@ def is_of_other_period(passage: StoredPassage, reading: Reading, asked: Period) 
     own = next((period for period, first, last in blocks if first <= answer[0] < last), None) or own_period(passage)
     if own is None or own.overlaps(asked):
         return False
-    start, end = text.rfind("\n", 0, answer[0]) + 1, text.find("\n", answer[1])
-    return not any(period.overlaps(asked) for period in periods_in(text[start : end if end >= 0 else None]))
+    return not any(period.overlaps(asked) for period in periods_in(text[slice(*line_around(text, answer))]))
 
 
 def _blocks_of_periods(text: str, body: int) -> Iterator[tuple[Period, int, int]]:

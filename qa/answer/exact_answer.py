@@ -20,6 +20,7 @@ from qa.language.values import (
     extend_to_whole_values,
     include_bound,
     include_parallel_values,
+    line_start,
     normalise_values,
     spans_overlap,
     years_in,
@@ -238,7 +239,7 @@ def _passage_answer(
     # A letter may be signed in another passage, which is not the one that is cited.
     if answer != text[start:end] and not set(_words(answer)) <= _words_around(passage):
         answer = text[slice(*sentence)]
-    if not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>"):
+    if not text[line_start(text, start) : start].strip(" \t>"):
         answer = _strip_quotation_marks(answer, text)
     if (start, end) != sentence and (note := _NOTE.search(text, start - 1, end)) and end == sentence[1]:
         answer = answer.removesuffix(note[0])

@@ -16,7 +16,7 @@ from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.results import Answer, Highlight
 from qa.language.terms import has_form_of, terms
-from qa.language.values import Span
+from qa.language.values import Span, line_start
 from qa.questions.answering_section import asks_why
 from qa.questions.bands import prefer_row_with_band
 from qa.questions.lists import (
@@ -35,16 +35,17 @@ from qa.questions.sender import topic_of_sender, without_greetings
 from qa.questions.steps import (
     asks_for_command,
     asks_how_to,
+    asks_to_look,
     command_topic,
+    does_what_is_asked,
     headings_name_topic,
     is_step,
     requested_tasks,
     step_covers_question,
     step_number,
 )
-from qa.structure.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans
+from qa.structure.candidate_spans import LONGEST_SPAN, candidate_spans, line_before, without_marker
 from qa.structure.code_blocks import CodeBlock, code_blocks, without_fences
-from qa.structure.refuted import reason_after_belief
 from qa.structure.speakers import turns
 
 _MAX_HIGHLIGHTS = 3
@@ -78,7 +79,6 @@ _ASKS_OPENLY = lazy_pattern(
 _ASKS_FOR_QUESTION = lazy_pattern(r"\b(?:ask|question|quer(?:y|ies)|wonder|want(?:s|ed)? to know)", re.IGNORECASE)
 # Questions for a reason, or for what follows.
 _ASKS_FOR_REASON = lazy_pattern(r"\W*(?:why|how come|what (?:if|happens|happened))\b", re.IGNORECASE)
-_ASKS_WHY = lazy_pattern(r"\W*(?:why|how come)\b", re.IGNORECASE)
 _THEREFORE = terms("therefore thus hence")
 _HOW_TO = lazy_pattern(r"\W*how to\b[^.!?:\n]*", re.IGNORECASE)
 # A heading that asks: "Why is it wet?", "How to open it", "Why only Ann".
@@ -226,7 +226,8 @@ def steps_answer(
 def _command_at(question: str, passage: StoredPassage, answer_span: Span) -> CodeBlock | None:
     """Return the block of code that a sentence introduces or is part of, if the question may ask for a command.
 
-    A line that has all words of the question answers alone.
+    A line that has all words of the question answers alone. How to find or see something is no command that does
+    something else with it.
     """
     topic, text = command_topic(question), passage.text
     is_introduction = text[answer_span[1] - 1] == ":"
@@ -235,7 +236,8 @@ def _command_at(question: str, passage: StoredPassage, answer_span: Span) -> Cod
     for block in code_blocks(text, passage.body, passage.document.media_type):
         is_next = answer_span < block.span and not text[answer_span[1] : block.span[0]].strip()
         if answer_span in block.lines or (is_introduction and is_next):
-            return block
+            line = line_before(text, passage.body, block.span[0]).rpartition(". ")[2]
+            return block if not asks_to_look(topic) or does_what_is_asked(topic, line) else None
     return None
 
 
@@ -252,7 +254,7 @@ def _skip_bare_fact(question: str, text: str, spans: Sequence[Span], best: Span,
     asked, at = terms(question), spans.index(best)
     stated = terms(text[slice(*skip_stamp(question, text, best))]) - _THEREFORE
     is_bare = 2 * len(stated) >= len(asked) > 0 and all(has_form_of(term, asked) for term in stated)
-    if not is_bare or not _ASKS_WHY.match(question):
+    if not is_bare or not asks_why(question):
         return best
     beside = [spans[at - 1]] if at and not _is_apart(text, spans[at - 1], best) else []
     beside += [it for it in spans[at + 1 : at + 2] if not _is_apart(text, best, it)]
@@ -262,13 +264,9 @@ def _skip_bare_fact(question: str, text: str, spans: Sequence[Span], best: Span,
 def _prefer_whole_explanation(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> Span:
     """Return the whole text below a question or heading that asks the same, if it is short; else the given sentence.
 
-    It asks the same if it has every word of the question that the sentence has. In place of a reason that the text
-    refutes, return what follows it.
+    It asks the same if it has every word of the question that the sentence has.
     """
     text, first = passage.text, spans.index(answer_span)
-    reason = reason_after_belief(text, spans, answer_span) if asks_why(question) else answer_span
-    if reason != answer_span:
-        return reason
     last, asks_same = first, ""
     while first and not asks_same:
         if _is_question(text, spans[first - 1]):
@@ -349,7 +347,7 @@ def _below_run_in_heading(question: str, text: str, spans: Sequence[Span], best:
 
     That is the next sentence, if the paragraph is long: "**Side effects.** Common: headache."
     """
-    line = LIST_MARKER.sub("", text[text.rfind("\n", 0, best[0]) + 1 : best[1]].strip(), count=1)
+    line = without_marker(text[line_start(text, best[0]) : best[1]].strip())
     is_marked = _RUN_IN.fullmatch(text[slice(*best)]) is not None
     is_line = line == text[slice(*best)].strip() and text[best[1] : best[1] + 1] == "\n" and NO_STOP.search(line)
     named = terms(text[slice(*best)])

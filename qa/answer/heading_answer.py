@@ -16,7 +16,7 @@ from qa.answer.exact_answer import adds_information, asks_for_words, is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.language.dates import dates_in
-from qa.language.values import MONTH
+from qa.language.values import FIELD, LONGEST_WEEKDAY, MONTH
 from qa.reader.reading import Reading
 
 # A heading without the marks around it, as in `## Fees ##` in Markdown, `* Fees` in Org, or `== Fees ==`.
@@ -53,10 +53,7 @@ _ASKS = lazy_pattern(
     rf" (?:(?P<type>{_TYPES})|function|method|procedure|subroutine)\b(?! (?:did|does?)\b)",
     re.IGNORECASE,
 )
-# A field of a record.
-_FIELD = lazy_pattern(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
-# What a field of a date may have before and after it: "Sat 1 June 2024, 10:00 to 17:30 (Europe/Berlin)".
-_LONGEST_WEEKDAY = 11
+# What a field of a date may have after it: "Sat 1 June 2024, 10:00 to 17:30 (Europe/Berlin)".
 _TIMES = lazy_pattern(r"(?:[\s\d:,–-]|to|\(\S+\))*")
 _ASKS_FOR_VERSION = lazy_pattern(r"\b(?:which|what|in) (?:release|version)\b", re.IGNORECASE)
 _VERSION = lazy_pattern(r"(?<![^\W_])v?\d+(?:\.\w+)+(?:[-+][^\W\d_][\w.-]*)?")
@@ -221,8 +218,8 @@ def prefer_other_fields(passage: StoredPassage, extract: Extract) -> Extract:
     text, (start, end) = passage.text, extract.answer_span
     after = text.find("\n\n", end)
     record = max(passage.body, text.rfind("\n\n", 0, start) + 1), len(text) if after < 0 else after
-    others = [match.span() for match in _FIELD.finditer(text, *record) if not _is_date(match["value"])]
-    field = _FIELD.match(text, start, record[1])
+    others = [match.span() for match in FIELD.finditer(text, *record) if not _is_date(match["value"])]
+    field = FIELD.match(text, start, record[1])
     if not others or field is None or not _is_date(field["value"]):
         return extract
     marks = tuple(Highlight((passage.start + first, passage.start + last), text[first:last]) for first, last in others)
@@ -232,5 +229,5 @@ def prefer_other_fields(passage: StoredPassage, extract: Extract) -> Extract:
 def _is_date(value: str) -> bool:
     """Whether a value is a date, perhaps with its weekday and times."""
     first = next(iter(dates_in(value)), None)
-    is_early = first is not None and first.end - len(first.text) <= _LONGEST_WEEKDAY
+    is_early = first is not None and first.end - len(first.text) <= LONGEST_WEEKDAY
     return first is not None and is_early and _TIMES.fullmatch(value, first.end) is not None

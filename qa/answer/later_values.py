@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from corpus import lazy_pattern, path_words, sentence_spans
+from corpus import lazy_pattern, sentence_spans
 from index import STOP_WORDS, StoredPassage
 from qa.answer.dated_records import (
     asks_for_last,
@@ -27,8 +27,8 @@ from qa.language.replacement import (
     says_plan_changed,
     without_changes,
 )
-from qa.language.terms import terms
-from qa.language.values import MONTH, NUMBER_WORDS, Span, spans_overlap, years_in
+from qa.language.terms import surroundings, terms
+from qa.language.values import DAY_AND_MONTH, MONTH, NUMBER_WORDS, WEEKDAY, Span, spans_overlap, years_in
 from qa.reader.reading import Reading
 from qa.structure.dated_entries import blocks_of, dated_lines
 
@@ -41,10 +41,9 @@ _HEADER = lazy_pattern(r"(?:From|To|Date|Quoted): ")
 _NAME_OR_NUMBER = lazy_pattern(r"(?<=[ '’-])[A-Z]\w*|\d+")
 _SENDER = lazy_pattern(r"\A[^:\n]{1,30}:\s+")
 _DIGIT = lazy_pattern(r"\d")
-_KIND_OF_DAY = lazy_pattern(
-    rf"\b(?:{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:days?)?\b|(?i:to(?:day|morrow)|week))|\d(?:st|nd|rd|th)\b"
-)
+_KIND_OF_DAY = lazy_pattern(rf"\b(?:{MONTH}|(?i:{WEEKDAY}|to(?:day|morrow)|week))|\d(?:st|nd|rd|th)\b")
 _KIND_OF_NUMBER = lazy_pattern(rf"\d|\b(?i:{'|'.join(NUMBER_WORDS)})\b")
+_ON_DAY = lazy_pattern(rf"\b[Oo]n (?:(?i:{WEEKDAY}),? )?(?:the )?{DAY_AND_MONTH}")
 # A field or setting, other than the date of a letter.
 _FIELD = lazy_pattern(r"(?!(?i:date|datum)\b)[^:=]{1,60}[:=]")
 _CURRENCY = lazy_pattern(r"[€$£¥]")
@@ -99,9 +98,7 @@ class Statement:
     @cached_property
     def terms(self) -> set[str]:
         """The terms of its text, and of the headings, the title and the path above it."""
-        passage = self.passage
-        above = "\n".join((*passage.heading, passage.title, path_words(passage.document.path)))
-        return terms(self.text) | _terms_above(above)
+        return terms(self.text) | _terms_above(surroundings(self.passage))
 
     def has(self, old: QuotedValue) -> bool:
         """Whether it has the beginning of the sentence of an answer, or begins in that."""
@@ -236,9 +233,8 @@ class _Update:
         value, sentence = text[slice(*span)], next(it for it in sentence_spans(text) if span[0] < it[1])
         is_stated = not is_undecided(text[slice(*sentence)]) and text[sentence[1] - 1] != "?"
         is_value = not is_same(value, self.old.value) and adds_information(question, value)
-        if not (is_stated and is_value and _is_of_kind(question, value, self.old.value)) or self._names_other(
-            sentence, span
-        ):
+        is_value = is_stated and is_value and _is_of_kind(question, value, self.old.value)
+        if not is_value or self._names_other(sentence, span) or self._is_of_one_day(sentence, span):
             return None
         if not (self.is_change or self.names_old) and not self._repeats(sentence, value):
             return None
@@ -268,6 +264,14 @@ class _Update:
         parts = [(max(a, c), min(b, d)) for (a, b), (c, d) in pairs if terms(text[max(a, c) : min(b, d)])]
         part = max(parts, key=lambda part: reading.share(*part), default=None)
         return None if part is None or reading.best(*part) is None else answer_words(question, alone, part, reading)
+
+    def _is_of_one_day(self, sentence: Span, value: Span) -> bool:
+        """Whether a sentence is about one day that the quoted one does not name: "16:30 on 3 May"; not "from 3 May"."""
+        text, known = self.statement.text, self.quoted.text + self.old.question
+        # "He wrote on 3 May that" is no day of what he wrote.
+        first = _ON_DAY.match(text, *sentence)
+        days = [*([first] if first else []), *_ON_DAY.finditer(_CLAUSE.split(text[value[1] : sentence[1]])[0])]
+        return any(day[0] not in known for day in days)
 
     def _names_other(self, sentence: Span, value: Span) -> bool:
         """Whether a sentence is about something else: "the choir's rehearsal", or if words are missing, "the gate"."""

@@ -19,7 +19,7 @@ from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.language.dates import Period
 from qa.language.terms import terms
-from qa.language.values import MONTH, Span
+from qa.language.values import MONTH, WEEKDAY, Span, line_around
 from qa.questions.bands import asked_day, hours_on
 from qa.questions.log_entries import answering_entry, asks_when
 from qa.questions.long_numbers import phone_number_of
@@ -45,7 +45,11 @@ _GENERIC = terms(
     " price record setting size take time value"
 )
 _COLUMN_NAMES = lazy_pattern(r"(?:\A| › )[^›]* \| [^›]*\Z")
-_SHORTEST_PREFIX = 3
+# Short forms that are no words of their own, unlike the "rent" of "rental" or the "port" of "portable".
+_SHORT_FORMS = terms(
+    "addr amt avg conc config dept desc dev freq hum info lat len lon max mem min msg num param pref qty ref reg spec"
+    " std tel temp tot vol"
+)
 _LEAST_FIELDS = 2
 _LEAST_WORDS = 2
 _MOST_UNKNOWN = 1
@@ -60,13 +64,14 @@ _ASKS_FOR_MORE = lazy_pattern(
     re.IGNORECASE,
 )
 _ASKS_FOR_NUMBER = lazy_pattern(r"\b(?:when|how (?:much|many|long|old|often|far))\b", re.IGNORECASE)
+_ASKS_WHO = lazy_pattern(r"\W*who\b", re.IGNORECASE)
 # "Who cleaned it?", but not "who was seen?"
 _ASKS_WHO_DID = lazy_pattern(
     r"\W*who\s+(?!(?:else|is|are|am|was|were|do|does|did|can|could|will|would|shall|should|must)\b)", re.IGNORECASE
 )
 _PART = r"(?:(?:[A-Z]\.){1,3}|(?:Dr|Mrs?|Ms|Prof|St)\.|[A-Z][\w&'’-]{0,30})"
 _NAME = rf"{_PART}(?: {_PART}){{0,3}}"
-_DAY = rf"(?:{MONTH}|(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\b)"
+_DAY = rf"(?:{MONTH}|(?i:{WEEKDAY}))"
 _DOER = lazy_pattern(
     rf"\((?!{_DAY})(?P<brackets>{_NAME})\)(?=\W*$)|\bby (?!{_DAY})(?P<by>{_NAME})(?=[ \t]*(?:[,;.(–—-]|$))",
     re.MULTILINE,
@@ -142,6 +147,8 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> NamedField 
     found = [(match, passage) for passage in passages for match in _fields_named(asked, passage)]
     if _ASKS_FOR_NUMBER.search(question):
         found = [it for it in found if _DIGIT.search(it[0].field.value)]
+    if _ASKS_WHO.match(question):
+        found = [it for it in found if not _DIGIT.search(it[0].field.value)]
     least = min((match[:2] for match, _ in found), default=None)
     best = [it for it in found if it[0][:2] == least]
     if not best or len({match.field.value for match, _ in best}) > 1:
@@ -205,9 +212,7 @@ def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | 
         return None
     passage, span, answer = found
     text, shown = passage.text, answer or span
-    start = text.rfind("\n", 0, shown[0]) + 1
-    end = text.find("\n", shown[1])
-    line = max(start, passage.body), len(text[: end if end >= 0 else None].rstrip())
+    line = line_around(text, shown, passage.body)
     mark = Highlight((passage.start + line[0], passage.start + line[1]), text[slice(*line)])
     name = text[slice(*answer)] if answer else ""
     extracted = Extract((mark,), 1.0, line, mark.text, name=name, names_question=answer is not None)
@@ -220,8 +225,7 @@ def phone_number(question: str, passages: Sequence[StoredPassage]) -> NamedField
     if found is None:
         return None
     passage, (first, last) = found
-    start, end = passage.text.rfind("\n", 0, first) + 1, passage.text.find("\n", last)
-    line = max(start, passage.body), len(passage.text[: end if end >= 0 else None].rstrip())
+    line = line_around(passage.text, (first, last), passage.body)
     mark = Highlight((passage.start + line[0], passage.start + line[1]), passage.text[slice(*line)])
     name = passage.text[first:last]
     return NamedField(passage, Extract((mark,), 1.0, line, mark.text, name=name, names_question=True))
@@ -270,7 +274,7 @@ def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
 def _is_same(term: str, other: str) -> bool:
     """Whether two terms are the same, or one abbreviates the other: "temp"."""
     short, long = sorted((term, other), key=len)
-    return short == long or (len(short) >= _SHORTEST_PREFIX and short.isalpha() and long.startswith(short))
+    return short == long or (short in _SHORT_FORMS and long.startswith(short))
 
 
 def _records(passage: StoredPassage) -> Iterator[_Record]:

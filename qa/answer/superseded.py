@@ -24,8 +24,8 @@ from qa.language.replacement import (
     restriction_terms,
     says_changed,
 )
-from qa.language.terms import terms
-from qa.language.values import Span, years_in
+from qa.language.terms import surroundings, terms
+from qa.language.values import Span, line_start, years_in
 from qa.questions.numbered import is_about_other_item, numbered_items_in
 from qa.reader.reading import Reading
 
@@ -104,14 +104,14 @@ class NewValue:
 
     @property
     def is_change(self) -> bool:
-        """Whether the value changed, rather than being different for others, by the sentence and its context."""
-        return not self.replacement.may_differ or says_changed(self.in_context)
+        """Whether the value changed, rather than being different for others, by the sentence and those before it."""
+        return not self.replacement.may_differ or says_changed(self.paragraph)
 
     @cached_property
     def sections(self) -> set[str]:
         """The numbers of sections in the sentence; if none, the last one before it in its paragraph or headings."""
         text, (start, end) = self.passage.text, self.replacement.sentence
-        line = text.rfind("\n", 0, start) + 1
+        line = line_start(text, start)
         paragraph = max(text.rfind("\n\n", 0, start), self.passage.body)
         if named := _section_numbers(text[line:end]):
             return set(named)
@@ -119,12 +119,15 @@ class NewValue:
         return set(earlier[-1:])
 
     @cached_property
+    def paragraph(self) -> str:
+        """The sentence with the earlier ones of its paragraph."""
+        start = max(self.passage.text.rfind("\n\n", 0, self.replacement.sentence[0]), self.passage.body)
+        return self.passage.text[start : self.replacement.sentence[1]]
+
+    @property
     def in_context(self) -> str:
-        """The sentence with the earlier ones of its paragraph, its headings, its title and its path."""
-        passage = self.passage
-        start = max(passage.text.rfind("\n\n", 0, self.replacement.sentence[0]), passage.body)
-        headings = (*passage.heading, passage.title, path_words(passage.document.path))
-        return "\n".join((passage.text[start : self.replacement.sentence[1]], *headings))
+        """Its paragraph with its headings, its title and its path."""
+        return f"{self.paragraph}\n{surroundings(self.passage)}"
 
 
 @dataclass(frozen=True)
@@ -152,10 +155,10 @@ class QuotedValue:
     def section(self) -> str:
         """The number of the section that the sentence is in; "" if it has none."""
         text, start = self.passage.text, self.answer_span[0]
-        line_start = text.rfind("\n", 0, start) + 1
+        first = line_start(text, start)
         # A number that begins the value is no section: "37.5 hours a week".
-        line = text[line_start : self.answer_span[1]].partition(self.value)[0]
-        paragraph = text[max(text.rfind("\n\n", 0, start), self.passage.body) : line_start].split("\n")
+        line = text[first : self.answer_span[1]].partition(self.value)[0]
+        paragraph = text[max(text.rfind("\n\n", 0, start), self.passage.body) : first].split("\n")
         above = [it for it in reversed(paragraph) if _SECTION_LINE.fullmatch(it.strip())]
         # "5." before a line may be the number of an item on any list.
         is_item = re.match(r"\W*\d+[.)]\s", line) is not None
@@ -328,7 +331,7 @@ def with_later_value(answer: Answer, old: QuotedValue, passages: Sequence[Stored
 
 
 def _date_above(passage: StoredPassage) -> tuple[int, int, int]:
-    return latest_date("\n".join((*passage.heading, passage.title, path_words(passage.document.path))))
+    return latest_date(surroundings(passage))
 
 
 def _section_numbers(text: str) -> list[str]:

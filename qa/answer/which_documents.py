@@ -12,6 +12,7 @@ from corpus.formats import format_of
 from index import StoredPassage, word_terms
 from qa.answer.extract import Extract
 from qa.answer.results import Answer, Highlight
+from qa.language.values import WEEKDAY_NAME
 from qa.questions.lookup import Lookup, lookup_of, lookup_of_any
 from qa.structure.entries import entries, is_collected
 
@@ -25,18 +26,20 @@ _MAIL = frozenset({"mail", "mails", "email", "emails", "message", "messages"})
 _NAMED = lazy_pattern(r"letters?|memos?|minutes|reports?|transcripts?")
 _ABOUT = (
     r"(?:(?:is|are) )?(?:about|on(?!\s+(?:\d+|at|hold|time|today|tomorrow|(?:(?:next|this|last)\s+)?"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b))|regarding|concerning"
+    rf"{WEEKDAY_NAME}s?)\b))|regarding|concerning"
     r"|(?:mention|discuss|cover|contain|describ)(?:s|es|e|ing)?|deal(?:s|ing)? with"
     r"|refer(?:s|ring)? to|talk(?:s|ing)? about"
 )
 _PAPERS = frozenset({"application/pdf", "text/x-tex"})
+# What is a thing, too: letters on a door, paper that covers a wall.
+_THINGS = r"(?:letter|note|paper|poster|post)s?\s+(?:(?:that|which)\s+)?(?:(?:is|are)\s+on\s+the\b|cover|contain)"
 # A document with more passages is not searched for its entries.
 _MAX_PASSAGES = 1000
 # A topic with these words is more than its terms.
 _LIMITED = r".*\b(?:not|without|except|nor|(?:more|less|fewer) than|at (?:least|most))\b"
 _DOCUMENTS = lazy_pattern(
     r"\W*(?:please\W+)?(?:(?:list|show|find|give|name|get|which|what|are there|is there|do i have|all|any|every|me|of"
-    rf"|the|my|our|your|other|more)\s+)*(?P<kind>(?:{_KINDS})s?)\s+(?:(?:are |is )?there\s+)?"
+    rf"|the|my|our|your|other|more)\s+)*(?!{_THINGS})(?P<kind>(?:{_KINDS})s?)\s+(?:(?:are |is )?there\s+)?"
     rf"(?:(?:that|which|do|does)\s+)?(?:{_ABOUT})\s++(?!{_LIMITED})(?P<topic>.+?)\W*",
     re.IGNORECASE,
 )

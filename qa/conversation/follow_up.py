@@ -36,6 +36,13 @@ _IMPERSONAL = re.compile(
     r"\bit\s+(?:rain|snow|pour|possible|worth|true|ok|necessary|allowed|safe|common|likely|late|(?:take|cost)\w* to)",
     re.I,
 )
+_IMPERSONAL_QUESTION = re.compile(
+    r"(?:(?:what|which)\s+(?:time|day|date)\s+(?:is|was)\s+it\s+(?:in|now)|how\s+far\s+(?:is|was)\s+it\s+(?:to|from)"
+    r"|.*\bit\s+(?:get|become)s?\s+(?:dark|light|cold|warm|hot|late))\b",
+    re.I,
+)
+# What a question with one of these names needs no topic.
+_SINGLE = re.compile(r"\b(?:nearest|closest)\b", re.I)
 # "this" and "that" as pronouns, not as the beginning of a clause.
 _DEMONSTRATIVE = re.compile(
     r"(?:(?<=\bdid )|(?<=\bdoes )|(?<=\bis )|(?<=\bwas )|(?<=\bwill ))th(?:is|at)\b"
@@ -103,7 +110,9 @@ def next_turn(question: str, previous: Turn | None) -> Turn:
     elif conjunction is None or not text:
         text = question
     elif _CLAUSE.match(text):
-        text, topic_question = (f"{text}?", "") if names_in(text) else (f"{text}? ({topic})", previous.standalone)
+        text, topic_question = (
+            (f"{text}?", "") if names_in(text) or _SINGLE.search(text) else (f"{text}? ({topic})", previous.standalone)
+        )
     elif replaced := _replace_counterpart(text, standalone):
         text = replaced
     else:
@@ -147,7 +156,7 @@ def _antecedent(match: re.Match[str], question: str, previous: Turn) -> str | No
     elif (plural := _PLURAL_PRONOUN.match(question, match.start())) and plural.end() == match.end():
         is_in_question = bool(names_in(preceding) or _PLURAL.search(preceding))
         antecedent = _answer_if_name(previous, "who") or _topic(previous)
-    elif _IMPERSONAL.match(question, match.start()):
+    elif _IMPERSONAL.match(question, match.start()) or _IMPERSONAL_QUESTION.match(question):
         return None
     elif (_THING.fullmatch(word) and word != "IT") or _DEMONSTRATIVE.match(question, match.start()):
         is_in_question = bool(names_in(preceding) or _SINGULAR.search(preceding))

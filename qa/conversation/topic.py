@@ -74,7 +74,9 @@ _BARE_OBJECT = re.compile(
     rf"(?:ha[sd]|have|(?!{_NO_TOPIC.pattern})[^\W\d]\S*)\s+(?P<object>.+)",
     re.I,
 )
-_WHICH_SEVERAL = re.compile(r"(?:which|what)\s+(?P<noun>[^\W\d]\S*[^su\W\d]s)\s+(?P<clause>[^\W\d].+)", re.I)
+_WHICH_SEVERAL = re.compile(
+    rf"(?:which|what)\s+(?P<noun>(?!{AUXILIARY}\b)[^\W\d]\S*[^su\W\d]s)\s+(?P<clause>[^\W\d].+)", re.I
+)
 _MAX_SUBJECT_WORDS = 4
 
 

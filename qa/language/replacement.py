@@ -120,9 +120,10 @@ _REVOKED = lazy_pattern(
     r"|not (?:accepted|adopted|agreed|approved|carried|passed))\b",
     re.IGNORECASE,
 )
-# A phrase for whom or when something holds: "in the elderly", "for patients under 60".
+# For whom or when something holds: "in the elderly", "for patients under 60", "members pay".
 _HOLDS_FOR = lazy_pattern(
-    r"\b(?:in|for|among|with|under|over|above|below|when|during)\s+(?P<whom>[^\s,.;:()]+(?:[ \t][^\s,.;:()]+){0,4})",
+    r"\b(?:in|for|among|with|under|over|above|below|when|during)\s+(?P<whom>[^\s,.;:()]+(?:[ \t][^\s,.;:()]+){0,4})"
+    r"|\b(?P<who>[^\W\d_]{3,}(?:s|ren|ople))\s(?:pay|get|receive|need|have)\b",
     re.IGNORECASE,
 )
 _NEXT_ITEM = lazy_pattern(r"\n\s*(?:\n|[-*•]\s|\(?\w{1,2}[.)]\s)")
@@ -230,7 +231,7 @@ def asks_for_past(question: str) -> bool:
 def restriction_terms(sentence: str) -> Iterator[str]:
     """Yield the first term of each phrase for whom or when a sentence holds: "elder" of "in the elderly"."""
     for match in _HOLDS_FOR.finditer(sentence):
-        words = _OLD_PART.sub(" ", _DATE.sub("", match["whom"])).split()
+        words = _OLD_PART.sub(" ", _DATE.sub("", match["whom"] or match["who"])).split()
         yield from (term for term in [next((term for word in words for term in terms(word)), "")] if term)
 
 

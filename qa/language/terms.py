@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from corpus import lazy_pattern
-from index import STOP_WORDS, word_terms
+from corpus import lazy_pattern, path_words
+from index import STOP_WORDS, StoredPassage, word_terms
 
 _WORD = lazy_pattern(r"\w+")
 # Other forms of a verb, by stem: "fed" for "feed".
@@ -30,6 +30,11 @@ def ordered_terms(text: str) -> list[str]:
     words = (word for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
     # The stem of "s", as in "Ann's", is empty.
     return [term for word in words for term in word_terms(word) if term]
+
+
+def surroundings(passage: StoredPassage) -> str:
+    """Return what is said about a passage above it: its headings, and the title and path of its document."""
+    return "\n".join((*passage.heading, passage.context, passage.title, path_words(passage.document.path)))
 
 
 def has_form_of(term: str, among: set[str]) -> bool:

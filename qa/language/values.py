@@ -53,6 +53,13 @@ MONTH = (
     r"|nov(?:ember)?|dec(?:ember)?|(?:jan|jän|febr)uar|jän|märz?|mrz|ju[nl]i|okt(?:ober)?|dez(?:ember)?)"
     r"|M(?:ar(?:ch)?|ay|AR(?:CH)?|AY|ai|AI))\b"
 )
+# A field of a record: "Date: 3 May".
+FIELD = lazy_pattern(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
+# The most characters beside a date, as in "Wednesday, 4 June 2024".
+LONGEST_WEEKDAY = 11
+WEEKDAY_NAME = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+# "Tue", "Tues" or "Tuesday", with a plural.
+WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:days?)?\b"
 MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -246,6 +253,17 @@ def lacks_statistic(question: str, sentence: str, text: str) -> bool:
             is_other = any(pattern.search(sentence) for _, pattern in group)
             return is_other or (number > 0 and not asked[0].search(text))
     return False
+
+
+def line_start(text: str, at: int) -> int:
+    """Return where the line of a character begins."""
+    return text.rfind("\n", 0, at) + 1
+
+
+def line_around(text: str, span: Span, body: int = 0) -> Span:
+    """Return the lines of some characters, from the body of a passage on and without what is blank at their end."""
+    end = text.find("\n", span[1])
+    return max(line_start(text, span[0]), body), len(text[: end if end >= 0 else None].rstrip())
 
 
 def spans_overlap(span: Span, other_span: Span) -> bool:

@@ -33,7 +33,7 @@ class _Role(Enum):
     REASON = r"(?:the |root |possible |probable |contributing )*(?:causes|reasons?)\b" + (
         r"|(?:what went wrong|why (?:it|this))\b.*"
     )
-    EVENT = r"(?:impact|effects?|consequences|damage|summary|timeline|what happened|overview|description|detection)\b"
+    EVENT = r"(?:impact|effects?|consequences|damage|summary|timeline|what happened|detection)\b"
     PREPARES = (
         r"before (?:you|we)\b|pre-?(?:requisites?|conditions?)\b|requirements\b|(?:what )?you(?: will)? need\b"
         r"|(?:scope|purpose|background|when to)\b"
@@ -44,7 +44,8 @@ class _Role(Enum):
 
 _ROLES = lazy_pattern("|".join(f"(?P<{role.name}>{role.value})" for role in _Role), re.IGNORECASE)
 _ASKS_WHY = lazy_pattern(
-    r"\W*(?:why\b|what (?:caused|led to|(?:is|was|were) (?:the )?(?:\w+ )?(?:cause|reason)s?)\b)", re.IGNORECASE
+    r"\W*(?:why\b|how come\b|what (?:caused|led to|(?:is|was|were) (?:the )?(?:\w+ )?(?:cause|reason)s?)\b)",
+    re.IGNORECASE,
 )
 _ASKS_FOR_PROBLEM = lazy_pattern(r"\bsymptoms?\b|\b(?:what|which)\s+(?:problem|issue|question)s?\b", re.IGNORECASE)
 # Questions for preparations, and headings of preparations below which the procedure may be, too.
@@ -52,6 +53,10 @@ _ASKS_BEFORE = lazy_pattern(r"\bbefore\b|\bneed\b|\brequire", re.IGNORECASE)
 _MAY_SAY_HOW = lazy_pattern(r"\W*(?:\d[\d.]*\s+)?(?:scope|purpose|background|requirements|when)\b", re.IGNORECASE)
 # The marks and numbers around the words of a heading.
 _MARKS = " *#=_:.0123456789"
+# An edition: "Issue 12".
+_EDITION = lazy_pattern(r"\W*issue\W*(?:n(?:o|r|umber)\W*)?\d", re.IGNORECASE)
+# Words of headings that name no other topic: "Resolving the problem".
+_OF_ROLES = terms("problem symptom issue question error message description summary abstract cause user")
 # Longer headings name a topic rather than a role.
 _MOST_WORDS = 4
 
@@ -60,8 +65,9 @@ def resolving_passages(snapshot: Index, question: str, passage: StoredPassage) -
     """Return the passages that resolve the problem that a passage states, in the order of the text.
 
     They are between it and the next section that states a problem. There are none if no heading announces a resolution,
-    as a page about a disease has symptoms and causes, too, or if the question asks for the problem itself. If it asks
-    why, they are the causes in the document; if it asks how to do something, the procedure beside preparations.
+    as a page about a disease has symptoms and causes, too, or if that is one of something else, as the "Solution of the
+    crossword" is, or if the question asks for the problem itself. If it asks why, they are the causes in the document;
+    if it asks how to do something, the procedure beside preparations.
     """
     if passage.document.passages > _MAX_PASSAGES:
         return ()
@@ -73,8 +79,10 @@ def resolving_passages(snapshot: Index, question: str, passage: StoredPassage) -
         return ()
     resolving: list[StoredPassage] = []
     roles: set[_Role] = set()
+    topic = terms(f"{question} {passage.title}") | _OF_ROLES
     for candidate in snapshot.passages_of(passage.document.path):
-        role = _role(candidate) if candidate.start > passage.start else None
+        states = _role(candidate) is _Role.STATES
+        role = _role(candidate, topic=None if states else topic) if candidate.start > passage.start else None
         if role is _Role.STATES and resolving:
             break
         if role in (_Role.RESOLVES, _Role.CAUSE):
@@ -132,7 +140,7 @@ def _role(passage: StoredPassage, *among: _Role, topic: set[str] | None = None) 
     roles = among or (_Role.RESOLVES, _Role.CAUSE, _Role.STATES)
     for heading in reversed(passage.heading):
         words = heading.strip(_MARKS)
-        match = _ROLES.match(words) if len(words.split()) <= _MOST_WORDS else None
+        match = _ROLES.match(words) if len(words.split()) <= _MOST_WORDS and not _EDITION.match(heading) else None
         if match is None or match.lastgroup is None or (topic is not None and not _names_only_topic(heading, topic)):
             continue
         if _Role[match.lastgroup] in roles:

@@ -11,9 +11,9 @@ from functools import lru_cache
 from math import inf, nextafter
 from typing import NamedTuple
 
-from corpus import lazy_pattern, path_words
+from corpus import lazy_pattern
 from index import STOP_WORDS, StoredPassage, word_terms
-from qa.language.terms import terms
+from qa.language.terms import surroundings, terms
 from qa.language.values import MONTH, Span
 from qa.questions.numbered import UNIT_AFTER, cells_at
 
@@ -56,7 +56,11 @@ _JOINS = lazy_pattern(r"\s*(?:,|/|&|\+|and|und)?\s*")
 _SENTENCE_END = lazy_pattern(r"[.;](?=\s|\Z)")
 _TAIL = lazy_pattern(r"(?:[\s,;.*_]|\s(?:and|und|but|on|in)(?=\W*\Z)|\s\((?=[\s,]*\Z))+\Z")
 _HOURS = lazy_pattern(r"\d|\bclosed\b", re.IGNORECASE)
-_ASKS_FOR_HOURS = lazy_pattern(r"\b(?:when|what time|which hours|until|from|hours?|opening|times?)\b", re.IGNORECASE)
+_ASKS_FOR_HOURS = lazy_pattern(
+    r"\W*(?:(?:at|from|until|till) )?(?:when|what time|how (?:early|late))\b"
+    r"|(?!\W*(?:who|whom|whose|where|why|how)\b).*\b(?:(?:which|what) hours|hours|opening|opening times)\b",
+    re.IGNORECASE,
+)
 _PART_OF_DAY = lazy_pattern(r"\b(?:mornings?|afternoons?|evenings?|nights?|noon)\b", re.IGNORECASE)
 # Words of a question for hours that a list of these need not have.
 _OF_HOURS = terms(
@@ -192,9 +196,7 @@ def asked_day(question: str) -> int | None:
     """Return the weekday for which a question asks hours, from 0 for Monday; None if it asks for none or several."""
     days = {day for match in _WEEKDAYS.finditer(question) for day in _numbers(match)}
     return (
-        days.pop()
-        if len(days) == 1 and _ASKS_FOR_HOURS.search(question) and not _PART_OF_DAY.search(question)
-        else None
+        days.pop() if len(days) == 1 and _ASKS_FOR_HOURS.match(question) and not _PART_OF_DAY.search(question) else None
     )
 
 
@@ -209,7 +211,7 @@ def hours_on(question: str, day: int, passages: Sequence[StoredPassage]) -> DayH
     topic = terms(_WEEKDAYS.sub(" ", question)) - _OF_HOURS
     found: list[tuple[int, int, StoredPassage, list[_Part]]] = []
     for passage in passages:
-        around = terms(f"{path_words(passage.document.path)} {passage.title} {passage.context}")
+        around = terms(surroundings(passage))
         for parts, above in _units(passage.text, passage.body):
             own = topic & terms(f"{above} {passage.text[parts[0].span[0] : parts[-1].span[1]]}")
             missing = len(topic - own - around)

@@ -10,7 +10,7 @@ from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.enumerations import asks_for_several, names_several
 from qa.language.terms import terms
-from qa.language.values import Span
+from qa.language.values import Span, line_start
 from qa.questions.steps import (
     has_step_number,
     is_below_matching_heading,
@@ -34,7 +34,7 @@ def list_after(text: str, spans: Sequence[Span], answer_span: Span) -> list[Span
         return []
     items: list[Span] = []
     for start, end in spans[spans.index(answer_span) + 1 :]:
-        line = text.rfind("\n", 0, start) + 1
+        line = line_start(text, start)
         begins = start_of_item(text, start) < start or has_step_number(text, line)
         if not (begins or (items and continues_item(text, items[-1], (start, end)))):
             break
@@ -127,19 +127,19 @@ def _is_about(question: str, passage: StoredPassage, items: Sequence[Span], *, i
 
 def is_item(text: str, span: Span) -> bool:
     """Whether a sentence is an item of a list, or a step."""
-    line = text.rfind("\n", 0, span[0]) + 1
+    line = line_start(text, span[0])
     return bool(LIST_MARKER.match(text[line : span[1]].lstrip())) or has_step_number(text, line)
 
 
 def continues_item(text: str, span: Span, following: Span) -> bool:
     """Whether the following sentence continues the item of a sentence: on the same line, or on an indented one."""
-    line = text.rfind("\n", 0, following[0]) + 1
+    line = line_start(text, following[0])
     return line < following[0] and "\n\n" not in text[span[1] : following[0]]
 
 
 def start_of_item(text: str, start: int) -> int:
     """Return where the line of a sentence begins if only a list marker is before it; else where the sentence does."""
-    line = text.rfind("\n", 0, start) + 1
+    line = line_start(text, start)
     return line if LIST_MARKER.fullmatch(text[line:start].lstrip()) else start
 
 

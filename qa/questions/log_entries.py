@@ -14,10 +14,10 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from corpus import lazy_pattern, path_words, sentence_spans
+from corpus import lazy_pattern, sentence_spans
 from index import StoredPassage
 from qa.language.dates import YEAR, Period, asked_time, periods_in, without_time
-from qa.language.terms import has_form_of, terms
+from qa.language.terms import has_form_of, surroundings, terms
 from qa.language.values import MONTH, Span
 from qa.structure.dated_entries import LogEntry, dated_entries
 
@@ -36,6 +36,11 @@ _ASKS_FOR_LAST = lazy_pattern(r"\b(?:last|latest|most recent(?:ly)?)\b", re.IGNO
 _ASKS_FOR_FIRST = lazy_pattern(r"\bfirst\b|\bearliest\b", re.IGNORECASE)
 # Terms that say that a date is asked for.
 OF_QUESTION = terms("when what which date day time last latest recent recently most first earliest ever again happen")
+_WORD = lazy_pattern(r"\w+")
+_PASSIVE = lazy_pattern(
+    r".*\b(?:was|were)\b.*\b(?P<verb>\w+ed|bought|built|cut|made|mown|sent|sold|sown)\W*", re.IGNORECASE
+)
+_PREPOSITION = lazy_pattern(r"\b(?:about|at|before|beside|by|for|from|in|near|of|on|to|under|with)\b", re.IGNORECASE)
 # Those that an entry with an amount lacks: "how much did the new vessel cost?"
 _OF_AMOUNT = terms("cost costs many much new paid pay price")
 
@@ -82,7 +87,9 @@ def answering_entry(
         asked: The time that the entry must be of; None for any.
     """
     topic = terms(question) - OF_QUESTION - (set() if asked is None else _OF_AMOUNT)
-    matches = [match for passage in passages for match in _matches(topic, passage)]
+    matches = [
+        match for passage in passages for match in _matches(topic, passage) if not _is_of_other(question, topic, match)
+    ]
     if not matches:
         return None
     month_first = {path for path in {it.passage.document.path for it in matches} if _is_month_first(path, passages)}
@@ -132,7 +139,7 @@ def is_of_other_time(question: str, passage: StoredPassage, answer_span: Span) -
     if asked is None or _PRESENT_TENSE.search(question):
         return False
     text, topic = passage.text, terms(without_time(question)) - OF_QUESTION
-    around = _around(passage)
+    around = terms(surroundings(passage))
     for entry in map(partial(_with_year, passage), dated_entries(passage)):
         start, end = min(entry.stamp[0], entry.span[0]), max(entry.stamp[1], entry.span[1])
         if not (start <= answer_span[0] and answer_span[1] <= max(end, start + 1)):
@@ -153,7 +160,7 @@ def is_of_other_time(question: str, passage: StoredPassage, answer_span: Span) -
 
 def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:
     """Yield the entries of a passage that have at least half of a topic's words."""
-    text, around = passage.text, _around(passage)
+    text, around = passage.text, terms(surroundings(passage))
     for entry in map(partial(_with_year, passage), dated_entries(passage)):
         entry_terms = terms(text[slice(*entry.span)])
         own = {term for term in topic if has_form_of(term, entry_terms)}
@@ -162,6 +169,24 @@ def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:
         is_likely = not missing or (entry.stamp[0] >= passage.body and own - around and 2 * missing <= len(topic))
         if own and is_likely and not _OTHER_DATE.search(_without_stamp(text, entry)):
             yield _Match(missing, len(own), passage, entry)
+
+
+def _is_of_other(question: str, topic: set[str], match: _Match) -> bool:
+    """Whether an entry is about something that the question does not name, "bought oil for the pump", or does not do.
+
+    "Pruned the apple tree" does not tell when it was planted.
+    """
+    passive = _PASSIVE.fullmatch(question)
+    entry = terms(match.passage.text[slice(*match.entry.span)])
+    if passive and not all(has_form_of(term, entry) for term in terms(passive["verb"])):
+        return True
+    words = list(_WORD.finditer(_without_stamp(match.passage.text, match.entry)))
+    asked = [has_form_of(term, topic) if (term := next(iter(terms(word[0])), "")) else None for word in words]
+    own = [at for at, is_asked in enumerate(asked) if is_asked]
+    between = range(own[0], own[-1]) if own else range(0)
+    other = next((at for at in between if asked[at] is False), len(words))
+    prepositions = {words[at][0].lower() for at in between if at > other and _PREPOSITION.fullmatch(words[at][0])}
+    return bool(prepositions - set(_WORD.findall(question.lower())))
 
 
 def _is_one_sentence(match: _Match) -> bool:
@@ -189,17 +214,9 @@ def _without_stamp(text: str, entry: LogEntry) -> str:
     return text[slice(*entry.span)].replace(text[slice(*entry.stamp)], "")
 
 
-def _above(passage: StoredPassage) -> str:
-    return f"{path_words(passage.document.path)} {passage.title} {passage.context}"
-
-
-def _around(passage: StoredPassage) -> set[str]:
-    return terms(_above(passage))
-
-
 def _with_year(passage: StoredPassage, entry: LogEntry) -> LogEntry:
     """Return an entry with the only year in the headings, title and path, if it gives none itself."""
-    years = set() if entry.date.year else set(YEAR.findall(_above(passage)))
+    years = set() if entry.date.year else set(YEAR.findall(surroundings(passage)))
     return entry._replace(date=entry.date._replace(year=int(*years))) if len(years) == 1 else entry
 
 

@@ -45,35 +45,35 @@ _LOCAL_DIGITS = 7
 
 # Questions for a telephone number, and others with such words.
 _LABELS = {
-    "mobile": lazy_pattern(r"\b(?:mobile|mob|cell)\b", re.IGNORECASE),
+    "mobile": lazy_pattern(r"\b(?:mobile|mob)\b", re.IGNORECASE),
     "home": lazy_pattern(r"\b(?:home|landline)\b", re.IGNORECASE),
     "work": lazy_pattern(r"\b(?:work|office|surgery)\b", re.IGNORECASE),
 }
 _ASKS_FOR_PHONE = lazy_pattern(
-    r"\b(?:(?:tele)?phone|mobile|cell|landline|number|tel)\b"
-    r"|\bhow (?:do|can|could) (?:i|we|you|one) (?:reach|call|ring)\b",
+    r"\b(?:(?:tele)?phone|mobile|landline|number|tel)\b|\bhow (?:do|can|could) (?:i|we|you|one)"
+    r" (?:call\b|(?:reach|ring) (?-i:[A-Z]))",
     re.IGNORECASE,
 )
+_OTHER = r"account|acct|iban|card|policy|member\w*|ref\w*|order|invoice|customer|id|fax|licen[cs]e|serial|plate"
 _ASKS_FOR_OTHER = lazy_pattern(
     r"\b(?:who|whom|whose|when|where|why|how (?:many|much|long|old|often)|(?:total|average) number"
+    rf"|number of (?:(?:the|an?|my|our|your|his|her|their) )?(?:\w+ )?(?:{_OTHER}|door|room|house|flat|page|bus)"
+    rf"|(?:{_OTHER}) number"
+    r"|(?:phone|mobile) (?!numbers?\b|phone\b)\w+ (?:of|for|in|at)"
     r"|(?:phone|mobile) (?:bill|contract|company|model|case|charger))\b",
     re.IGNORECASE,
 )
 _OF_PHONE = terms(
-    "what which phone telephone mobile cell landline number tel call ring reach contact new current home work office"
-    " give get find need please have tell show"
+    "what which phone telephone mobile landline number tel call reach ring contact new current home work office give"
+    " get find need please have tell show"
 )
 _PHONE = lazy_pattern(r"[+(]?[\d][\d ./()\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}‐‑–-]*\d")
 _MOST_DIGITS = 15
 # What may be between a name and its number, and words before another number, or before one that no longer counts.
 _BETWEEN = lazy_pattern(
-    r"[\s,:;()|=–-]*(?:(?:on )?(?:tel|tele|phone|telephone|mobile|mob|cell|home|work|office)\b[.: ]*)?\Z"
+    r"[\s,:;()|=–-]*(?:(?:on )?(?:tel|tele|phone|telephone|mobile|mob|home|work|office)\b[.: ]*)?\Z"
 )
-_OTHER_NUMBER = lazy_pattern(
-    r"\b(?:account|acct|iban|card|policy|member\w*|ref\w*|order|invoice|customer|id|fax|licen[cs]e|serial|plate)\b"
-    r"[^,;|]{0,15}\Z",
-    re.IGNORECASE,
-)
+_OTHER_NUMBER = lazy_pattern(rf"\b(?:{_OTHER})\b[^,;|]{{0,15}}\Z", re.IGNORECASE)
 _FORMER = lazy_pattern(r"\b(?:old|former|formerly|previous(?:ly)?|was)\b[^,;|]{0,15}\Z", re.IGNORECASE)
 _ALIGNED = lazy_pattern(r"\S(?: {2,}|\t)\S")
 _CELL = lazy_pattern(r",|  |\t|:| [–-] ")

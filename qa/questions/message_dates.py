@@ -10,7 +10,7 @@ from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.dates import dates_in
 from qa.language.terms import has_form_of, terms
-from qa.language.values import Span
+from qa.language.values import WEEKDAY_NAME, Span
 from qa.questions.log_entries import _OTHER_DATE, OF_QUESTION
 from qa.structure.dated_entries import DATE, parse_date
 from qa.structure.speakers import MOST_PASSAGES, Said, speakers
@@ -25,12 +25,14 @@ _WRITE = terms(
 _OTHER_TIME = lazy_pattern(
     r"\b(?:yesterday|tomorrow|tonight|ago|last|next|will|going to|shall|would|might|when|after|since|before|easter"
     r"|christmas|new year|(?:in|this|that) (?:the )?(?:spring|summer|autumn|fall|winter|week|month|year)"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+    rf"|{WEEKDAY_NAME})\b"
     r"|['’](?:ll|d)\b|\?",
     re.IGNORECASE,
 )
 _NEGATED = lazy_pattern(r"\b[^\W\d_]{2,6}n['’]t\b")
 _WORD = lazy_pattern(r"\w+")
+# What somebody did themselves: "I sold", "we have just sold".
+_DID = lazy_pattern(r"\b(?:I|we|We)\b(?:['’]\w+)?(?:\W+\w+){1,3}|\A\W*\w+")
 _PERFECT = lazy_pattern(r"\bI(?:['’]ve| have)\b(?! to\b)")
 _SENTENCE = lazy_pattern(r"[^.!?\n]{1,400}(?:[.!?]|(?=\n|\Z))(?:\n(?=[a-z])[^.!?\n]{1,400}[.!?]?)?")
 _DAY_LINE = lazy_pattern(rf"^[ \t]*[-–—=*#_ ]{{0,9}}(?P<date>{DATE})[-–—=*#_ ]{{0,9}}$", re.MULTILINE)
@@ -53,7 +55,7 @@ class MessageDate(NamedTuple):
 def message_date(question: str, passages: Sequence[StoredPassage]) -> MessageDate | None:
     """Return when somebody wrote what a question asks: a message by them with all its words; None if several have.
 
-    What they did or saw must be without a time of its own: "I lost it on Monday".
+    What they did or saw must be their own doing, and without a time of its own: "I lost it on Monday".
 
     Args:
         question: A question that asks when.
@@ -112,4 +114,6 @@ def _telling(topic: set[str], said: Said, passage: StoredPassage) -> Span | None
     sentence = text[start : span[1]]
     # "I have lost it" is never told with the time at which it was.
     has_time = not _PERFECT.search(sentence) and (_OTHER_TIME.search(sentence) or _OTHER_DATE.search(sentence))
-    return None if has_time and not is_told else (start, span[1])
+    did = (word for match in _DID.finditer(sentence) for word in terms(match[0]))
+    is_theirs = is_told or any(has_form_of(word, what) for word in did)
+    return None if not is_theirs or (has_time and not is_told) else (start, span[1])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.language.dates import dates_in
-from qa.language.values import MONTH, Span
+from qa.language.values import MONTH, Span, line_start
 from qa.structure.tables import tables
 
 _TOKEN = lazy_pattern(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")
@@ -233,7 +233,7 @@ def _items_of_span(passage: StoredPassage, span: Span) -> list[NumberedItem]:
     Below the heading of a numbered step it is not, but a part of that.
     """
     named = _items_in(_row_text(passage, span) or passage.text[slice(*span)])
-    marker = _MARKER.fullmatch(passage.text, passage.text.rfind("\n", 0, span[0]) + 1, span[0])
+    marker = _MARKER.fullmatch(passage.text, line_start(passage.text, span[0]), span[0])
     if marker and not any(item.noun in _ITEMS for item in _items_in_headings(passage)):
         named += [NumberedItem(noun, marker[1]) for noun in _ITEMS]
     return named

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from corpus import SIGN_OFF, lazy_pattern
 from index import STOP_WORDS, StoredPassage
 from qa.language.terms import terms
-from qa.language.values import MONTH, NUMBER_WORDS, Span
+from qa.language.values import MONTH, NUMBER_WORDS, WEEKDAY_NAME, Span
 from qa.structure.speakers import Said, Turn, turns
 
 _ASKS_WHAT_WAS_SAID = lazy_pattern(
@@ -60,19 +60,24 @@ _ME = rf"(?:me|mine|i(?:['’](?:ll|d|ve|m)| {_VERB}){_IT}|i {_VERB})"
 _IS_ME = lazy_pattern(
     rf"(?:(?:yes|yeah|yep|ok|sure|well|oh)\b[,.! ]*)?{_ME}(?:(?:[,.!]+ ?| and )[^?]{{0,60}}|[^\w?'’]*)", re.IGNORECASE
 )
-_IS_YES = lazy_pattern(r"(?:yes|yeah|yep|sure)\b(?: please)?[\W_]*", re.IGNORECASE)
 _REPLIES = {
     "time": lazy_pattern(
-        rf"\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b{MONTH}|\b(?:today|tonight|tomorrow|noon|midnight|midday"
+        r"\d[:.]\d\d|\d(?:st|nd|rd|th)\b|\d ?[ap]\.?m\b"
+        r"|(?:\A\W*|\b(?:at|by|from|until|around|about) )\d\d?\b(?! \w)"
+        rf"|\b{WEEKDAY_NAME}\b|\b{MONTH}|\b(?:today|tonight|tomorrow|noon|midnight|midday"
         r"|morning|afternoon|evening|night|half past|quarter (?:past|to)|o['’]clock|week|weekend|month)\b",
         re.IGNORECASE,
     ),
     "place": lazy_pattern(
-        r"(?:it['’]?s |they['’]?re |probably |maybe )?(?:in|at|on|by|behind|under|below|above|over|opposite|near"
-        r"|next to|beside|between|inside|outside|upstairs|downstairs|round|around|across|here|there)\b|\d",
+        r"\A\W*(?:it['’]?s |they['’]?re |probably |maybe )?(?:in|at|on|by|behind|under|below|above|over|opposite|near"
+        r"|next to|beside|between|inside|outside|upstairs|downstairs|round|around|across|here|there)\b"
+        r"(?!(?: \w+)? (?:case|fact|general|least|opinion|time|view)\b)(?:\W+[\w'’-]+){0,5}\W*\Z",
         re.IGNORECASE,
     ),
-    "number": lazy_pattern(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)}|dozen|hundred|none|nothing|half)\b", re.IGNORECASE),
+    "number": lazy_pattern(
+        rf"\d|(?:\A\W*|\b(?!one\b))(?:{'|'.join(NUMBER_WORDS)}|dozen|hundred|none|nothing|half)\b(?! of\b)",
+        re.IGNORECASE,
+    ),
     "yes or no": lazy_pattern(
         r"\A\W*(?:yes|no|yeah|yep|nope|nah|sure|of course|certainly|sadly|unfortunately|i think so"
         r"|i['’]?m afraid (?:so|not)|i don['’]t think so|not)\b",
@@ -263,7 +268,7 @@ def _reply(kind: str, asked: _Line, following: Sequence[_Line], names: set[str])
 
 def _person(words: str, speaker: str, names: set[str]) -> str:
     """Return whom a reply names: the speaker for "me", or somebody known: "Otto downstairs"; "" if neither."""
-    if _IS_ME.fullmatch(words) or _IS_YES.fullmatch(words):
+    if _IS_ME.fullmatch(words):
         return speaker
     plain = words.rstrip(".!… ")
     first, *further = plain.replace(",", " ").split() or [""]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.terms import ordered_terms, terms
-from qa.language.values import Span
+from qa.language.values import MONTH, Span, line_start
 
 # Questions for a procedure, and the number of a step.
 _ASKS_HOW_TO = lazy_pattern(
@@ -25,15 +25,19 @@ _ASKS_FOR_COMMAND = lazy_pattern(
     r"|(?:what|which) (?:command )?(?:do|should|must|can) (?:i|we|you) (?:enter|execute|run|type|use)\b)",
     re.IGNORECASE,
 )
+# Words of such questions, and of the line above a command, that do not say what it does; and questions how to see it.
+OF_COMMANDS = terms("command do enter execute follow run then type use")
+_LOOKS = lazy_pattern(
+    r"\W*(?:(?:i|we|you|one)\s)?(?:check|display|find|get|inspect|list|look|open|read|see|show|view)\b", re.IGNORECASE
+)
 _STEP = lazy_pattern(r"\(?\d{1,2}[.)]\s")
 # The beginning of a numbered clause or rule, which is not a step: "3. The lease ends if".
 _STATEMENT = lazy_pattern(
     r"(?:\(?\d{1,2}[.)]?\s+)?(?:the|an?|any|each|every|all|both|either|neither|such)\b", re.IGNORECASE
 )
 # A number without a mark at the beginning of a line, but not the day of a month nor an amount: "3 rinse it".
-_MONTH = r"(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])(?:r?uary?|ch|il|[ei]|y|ust|(?:t?em|o)ber)?\b"
 _MEASURE = r"(?:[kcmd]?[gl]|oz|lbs?|cups?|tbsps?|tsps?|(?:table|tea)spoons?|pints?|cloves?|slices|large|medium|small)\b"
-_BARE_NUMBER = lazy_pattern(rf"[ \t]*(\d{{1,2}})[ \t]+(?!{_MONTH}|{_MEASURE})(?=[^\W\d])", re.IGNORECASE)
+_BARE_NUMBER = lazy_pattern(rf"[ \t]*(\d{{1,2}})[ \t]+(?!{MONTH}|{_MEASURE})(?=[^\W\d])", re.IGNORECASE)
 # "Step 1: ...", "- **Step 1** – ...".
 _NAMED_STEP = lazy_pattern(r"[^\w\n]*step[ \t]\d{1,2}[*_]*(?:[.):]|[ \t][–-])", re.IGNORECASE)
 _NUMBERED = lazy_pattern(r"^[ \t]*\(?(\d{1,2})(?:[.)][ \t]+(?=\S)|[ \t]+(?=[^\W\d]))", re.MULTILINE)
@@ -46,10 +50,12 @@ _BULLET = lazy_pattern(r"[•◦▪‣●○■□–—*+-]\s+(?!\[[ xX]?\])")
 _WAY = lazy_pattern(r"\W*(?:how to|\w{3,}ing)\b|\b(?:steps|procedure|instructions|directions)\b", re.IGNORECASE)
 # Questions for open or done tasks, which have boxes or Org's words: `- [ ] paint the door`, `** DONE sweep`.
 _ASKS_FOR_OPEN = lazy_pattern(
-    r"\b(?:still|left|remain(?:s|ing)?|outstanding|pending|unfinished|undone|to[ -]?dos?|be (?:done|finished|completed)"
+    r"\b(?:(?:still|left|remains?) (?:to|undone|unfinished)|outstanding|pending|unfinished|undone|to[ -]?dos?"
+    r"|be (?:done|finished|completed)|(?:left|remaining) (?:task|item|point|issue|job|thing)s?"
+    r"|(?:task|item|point|issue|job|thing)s? (?:is |are |still )*(?:left|remain(?:s|ing)?)"
     r"|(?:not|never|\w+n['’]t)(?: (?:yet|been|ever|all|fully))* (?:done|finished|completed|(?:tick|cross)ed(?: off)?)"
     r"|un(?:ticked|checked)|open (?:task|item|point|issue|job)s?"
-    r"|(?:task|item|point|issue|job)s? (?:is |are )?open)\b",
+    r"|(?:task|item|point|issue|job)s? (?:is |are |still )*open)\b",
     re.IGNORECASE,
 )
 _ASKS_FOR_DONE = lazy_pattern(r"\b(?:done|finished|completed|ticked(?: off)?|crossed off)\b", re.IGNORECASE)
@@ -101,7 +107,7 @@ def is_step(question: str, passage: StoredPassage, span: Span) -> bool:
     all terms of the question's topic.
     """
     text = passage.text
-    at = text.rfind("\n", 0, span[0]) + 1
+    at = line_start(text, span[0])
     line = text[at : span[1]].lstrip()
     if not asks_how_to(question) or _STATEMENT.match(line) or is_opposite_procedure(question, passage):
         return False
@@ -137,7 +143,7 @@ def has_step_number(text: str, line: int) -> bool:
     if _NAMED_STEP.match(text, line):
         return True
     number = _BARE_NUMBER.match(text, line)
-    neighbours = ((text.rfind("\n", 0, max(line - 1, 0)) + 1, -1), (text.find("\n", line) + 1, 1))
+    neighbours = ((line_start(text, max(line - 1, 0)), -1), (text.find("\n", line) + 1, 1))
     neighbour_numbers = ((_BARE_NUMBER.match(text, at), step) for at, step in neighbours if at != line)
     return number is not None and any(it and int(it[1]) == int(number[1]) + step for it, step in neighbour_numbers)
 
@@ -195,7 +201,7 @@ def procedure_parts(
 
 def step_number(text: str, start: int) -> int | None:
     """Return the number at the beginning of the line of a sentence; None if there is none right before or in it."""
-    match = _NUMBERED.match(text, text.rfind("\n", 0, start) + 1)
+    match = _NUMBERED.match(text, line_start(text, start))
     return int(match[1]) if match is not None and start <= match.end() else None
 
 
@@ -271,6 +277,17 @@ def asks_for_command(question: str) -> bool:
     return _ASKS_FOR_COMMAND.match(question) is not None
 
 
+def asks_to_look(topic: str) -> bool:
+    """Whether the topic of a question for a command is to find or see something: "view the logs"."""
+    return _LOOKS.match(topic) is not None
+
+
+def does_what_is_asked(topic: str, line: str) -> bool:
+    """Whether the first word of the line above a command, which says what that does, is one of the question's topic."""
+    first = [term for term in ordered_terms(line) if term not in OF_COMMANDS][:1]
+    return set(first) <= terms(topic)
+
+
 def nearest_heading(passage: StoredPassage) -> str:
     """Return the innermost heading of a passage that is more than "Steps" or the like; else the title."""
     return _naming_headings(passage).rsplit(" › ", 1)[-1] or passage.title
@@ -286,7 +303,7 @@ def _naming_headings(passage: StoredPassage) -> str:
 
 def _introducing_line(passage: StoredPassage, first: int) -> str:
     """Return the line right before a list if it introduces that, ending in a colon or being no sentence; else ""."""
-    before = passage.text[passage.body : passage.text.rfind("\n", 0, first) + 1]
+    before = passage.text[passage.body : line_start(passage.text, first)]
     before = _BOXES.sub("", before)
     line = before.rstrip().rpartition("\n")[2].strip()
     is_apart = before.rstrip(" \t").endswith("\n\n")

@@ -17,6 +17,8 @@ from qa.structure.tables import tables
 LONGEST_SPAN = 400
 # The marker of a list item, but not the day of a date: "5. Mai 2023: Besuch".
 LIST_MARKER = lazy_pattern(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{{2,5}})\))\s+")
+# A paragraph that is longer introduces no block.
+_LONGEST_LINE = 200
 # The marks of a heading, by media type.
 _HEADING_MARKS = {
     "text/markdown": lazy_pattern(r"^#{1,6}[ \t]+(?=\S)", re.MULTILINE),
@@ -33,6 +35,18 @@ _FIELD = lazy_pattern(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+
 # Where an over-long sentence is cut: after a semicolon or before an item, as in "; or (iv) was", else at any blank.
 _CLAUSE = lazy_pattern(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
 _BLANK = lazy_pattern(r"\s+")
+
+
+def without_marker(line: str) -> str:
+    """Return a line without the marker of a list item before it."""
+    marker = LIST_MARKER.match(line)
+    return line[marker.end() :] if marker else line
+
+
+def line_before(text: str, start: int, end: int) -> str:
+    """Return the paragraph right before a block, without a list marker; "" if it is long."""
+    line = text[start:end].strip().rpartition("\n\n")[2].strip()
+    return "" if len(line) > _LONGEST_LINE else without_marker(line)
 
 
 def candidate_spans(passage: StoredPassage) -> list[Span]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from corpus import lazy_pattern
-from qa.language.values import Span
+from qa.language.values import Span, line_start
 
 _FENCE = lazy_pattern(r"[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)")
 _ORG = lazy_pattern(r"[ \t]*#\+begin_(?P<kind>src|example)\b.*", re.IGNORECASE)
@@ -74,7 +74,7 @@ def without_fences(text: str, span: Span, blocks: Sequence[CodeBlock]) -> str:
     at, end = span
     parts = []
     for block in blocks:
-        first = text.rfind("\n", 0, block.lines[0][0]) + 1
+        first = line_start(text, block.lines[0][0])
         for cut in ((block.span[0], first), (block.lines[-1][1], block.span[1])):
             if at <= cut[0] < end:
                 parts.append(text[at : cut[0]])

@@ -11,7 +11,7 @@ from corpus import lazy_pattern
 from corpus.formats import RECORDS
 from index import StoredPassage
 from qa.language.dates import Period, dates_in
-from qa.language.values import MONTH, Span
+from qa.language.values import FIELD, MONTH, Span
 from qa.structure.tables import tables
 
 _WEEKDAY = r"(?i:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-zäöüß]*\.?,?[ \t]+"
@@ -27,7 +27,6 @@ _ENTRY_BEFORE_DATE = lazy_pattern(
     r"(?:[ \t]{1,3}\([^()\n]{1,40}\))?\.?[ \t]*$"
 )
 _LONGEST_LINE = 200
-_FIELD = lazy_pattern(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
 # Where a paragraph, an item of a list or a line with a date begins.
 _BLOCK = lazy_pattern(
     r"\n[ \t]*(?=\n)|\n(?=[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t])"
@@ -120,7 +119,7 @@ def is_date(text: str) -> bool:
 
 def _dated_record(text: str, body: int) -> list[LogEntry]:
     """Return a record as an entry, if one of its fields is a date and nothing else."""
-    dates = [match for match in _FIELD.finditer(text, body) if is_date(match["value"])]
+    dates = [match for match in FIELD.finditer(text, body) if is_date(match["value"])]
     if len(dates) != 1:
         return []
     date = parse_date(dates[0]["value"])

@@ -1,7 +1,6 @@
 """Sections below the heading of a day: "Panel: Soil data" below "Day 2 - Tuesday 9 September".
 
-"When was the panel on soil data?" is answered with the day, if the section's own heading has the words of the question,
-and "who gave the talk on Tuesday?" with the headings of the talks below that day.
+"When was the panel on soil data?" is answered with the day, if the section's own heading has the words of the question.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import NamedTuple
 
 from corpus import DAY, lazy_pattern
 from index import StoredPassage
+from qa.language.dates import YEAR
 from qa.language.terms import terms
 from qa.structure.sections import Part, PassagesOf, Section, around, sections
 
@@ -26,15 +26,6 @@ _ASKS_WHEN = lazy_pattern(
 _ASKS_ALSO = lazy_pattern(r"\b(?:how|why|where|what time|who)\b", re.IGNORECASE)
 # A section that says when, or that it was not then.
 _MOVED = lazy_pattern(r"\b(?:cancel\w{2,4}|moved|postponed|rescheduled)\b", re.IGNORECASE)
-# Questions for a talk and who gave it, on a day that they name; headings of talks; and words of such questions.
-_ASKS_WHO_SPOKE = lazy_pattern(
-    r"\W*(?:who (?:gave|held|is (?:giving|speaking|talking)|spoke|talked|will (?:give|speak|talk))"
-    r"|(?:which|what) (?:\w+ )?(?:keynotes?|lectures?|talks?) (?:are|is|was|were))\b",
-    re.IGNORECASE,
-)
-_TALK = lazy_pattern(r"[^:]{0,30}\b(?:keynote|lecture|talk|speech)\b[^:]{0,30}:", re.IGNORECASE)
-_OF_TALKS = terms("gave give giving held keynote lecture speak speaking spoke speech talk talking talked")
-_DAY_WORD = lazy_pattern(r"[^\W\d_]{3,}|\d+")
 _OF_QUESTION = terms(
     "ceremony date day event gave give given happened held hold place planned presentation presented scheduled session"
     " speak spoke take talk talked took"
@@ -56,17 +47,13 @@ class _Dated(NamedTuple):
 
 
 def dated_sections(question: str, passages: Sequence[StoredPassage], passages_of: PassagesOf) -> DatedSections | None:
-    """Return the day of the section that a question asks when it was, or the headings of the talks on a day.
-
-    There is no answer if no section or several may be the one that is meant, or if talks are in several documents.
+    """Return the day of the section that a question asks when it was; None if no section or several may be meant.
 
     Args:
         question: The question.
         passages: The passages to search, best first.
         passages_of: Gives all passages of a document.
     """
-    if _ASKS_WHO_SPOKE.match(question) and (day := _DAY.search(question)):
-        return _talks(question, day[0], passages, passages_of)
     asks = _ASKS_WHEN.match(question)
     if asks is None or _DAY.search(question) or _ASKS_ALSO.search(question, asks.end()):
         return None
@@ -75,7 +62,9 @@ def dated_sections(question: str, passages: Sequence[StoredPassage], passages_of
     for passage in passages if asked else ():
         for dated in _below_days(passage):
             own = asked & terms(dated.name)
-            if not own or _DAY.search(dated.section.text) or _MOVED.search(dated.section.text):
+            # A year may be that of what is asked, which the event is only about.
+            has_time = any(pattern.search(dated.section.text) for pattern in (_DAY, _MOVED, YEAR))
+            if not own or has_time:
                 continue
             above = around(dated.section, passages_of(passage.document.path))
             if asked - own <= above and not own <= above - terms(dated.name):
@@ -85,29 +74,6 @@ def dated_sections(question: str, passages: Sequence[StoredPassage], passages_of
     if len(best) > 1:
         best = [it for it in best if it.section.parts[0][0].document.path == passages[0].document.path]
     return _with_day(best[0], passages_of) if len(best) == 1 else None
-
-
-def _talks(question: str, day: str, passages: Sequence[StoredPassage], passages_of: PassagesOf) -> DatedSections | None:
-    """Return the headings of the talks on a day, in the order of the text."""
-    asked = terms(question.replace(day, " ")) - _OF_TALKS
-    wanted = _words_of_day(day)
-    found: dict[tuple[str, int], Part] = {}
-    for passage in passages:
-        for section in sections(passage):
-            if section.heading is None or not _TALK.match(section.name):
-                continue
-            days = (_words_of_day(_plain_day(heading)) for heading in section.outer)
-            path, known = passage.document.path, terms(section.name)
-            if any(wanted <= words for words in days) and asked <= known | around(section, passages_of(path)):
-                found[path, passage.start + section.heading[0]] = passage, section.heading
-    parts = tuple(found[key] for key in sorted(found))
-    one_each = len({passage.id for passage, _ in parts}) == len(parts)
-    return DatedSections(parts, "") if parts and one_each and len({path for path, _ in found}) == 1 else None
-
-
-def _words_of_day(day: str) -> set[str]:
-    """Return the words of a day in short forms: {"tue", "9", "sep"}."""
-    return {word[:3].lower() if word.isalpha() else word for word in _DAY_WORD.findall(day)} - {"the"}
 
 
 def _plain_day(heading: str) -> str:

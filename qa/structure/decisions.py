@@ -54,8 +54,8 @@ _ARROW = re.compile(rf"{_BEGIN}{_OLD} ?(?:-{{1,2}}>|→|=>) ?{_NEW}$", re.MULTIL
 _ARROWS = re.compile(r"->|→|=>")
 # What was proposed, and what was decided after that.
 _PROPOSED = re.compile(
-    r"\b(?:suggest\w*|propos\w+|(?:was|were) (?:for|in favour of)|want(?:s|ed)|offers?|offered|favou?red|preferred"
-    r"|liked|looked at)\b|\bor\b[^\n?]{0,40}\?",
+    r"\b(?:suggest\w*|propos\w+|(?:was|were) (?:for|in favour of)|want(?:s|ed)|offers?|offered|favou?red"
+    r"|looked at)\b|\bor\b[^\n?]{0,40}\?",
     re.IGNORECASE,
 )
 _DECIDED = re.compile(
@@ -74,15 +74,16 @@ _SMALL = {"none": 0, "one": 1, "two": 2, "three": 3}
 # Questions for what was not chosen, or for how somewhere is reached.
 _ASKS_FOR_REJECTED = re.compile(
     r"\b(?:suggest\w*|propos\w+|want\w*|reject\w*|turned down|offer\w*|originally|at first|before|instead|no|not"
-    r"|old|former\w*|previous\w*|used to|vot\w+|against|for whom|why|how (?:do|does|can|to|is|are|did))\b",
+    r"|favou?rites?|likes?d?|prefer\w*|taste|old|former\w*|previous\w*|used to|vot\w+|against|for whom|why"
+    r"|how (?:do|does|can|to|is|are|did))\b",
     re.IGNORECASE,
 )
 _END_OF_ITEM = re.compile(r"\n[ \t]*(?:\n|[-*•+][ \t]|\d{1,2}[.)][ \t]|[\[(]?\d{1,4}[./-]\d\d?[./-])")
 _LONGEST_ITEM = 500
-# The most words of an answer that may be rejected, and of a value beside an arrow.
-_MOST_WORDS, _MOST_WORDS_OF_VALUE = 12, 4
+# The most words of an answer that may be rejected.
+_MOST_WORDS = 12
 _WORD = re.compile(r"\w+")
-_DIGIT = re.compile(r"\d")
+_AMOUNT = re.compile(r"[£€$]?\d+(?:[.,]\d+)*(?![\w:])")
 _NUMBER = re.compile(r"[£€$]?\d+(?:[.,:]\d+)*")
 
 
@@ -151,14 +152,10 @@ def _decisions(item: str) -> Iterator[Decision]:
 
 
 def _changes_with_arrow(item: str) -> Iterator[Decision]:
-    """Yield "80 -> 110" and "Friday -> Sunday" after the name of a field, but no path through menus."""
+    """Yield "80 -> 110", but neither the way from one place or time to another nor a path through menus."""
     for match in _ARROW.finditer(item) if len(_ARROWS.findall(item)) == 1 else ():
-        pair = match["old"], match["new"]
-        is_field = item[: match.start()].rstrip().endswith(":")
-        is_short = all(len(_WORD.findall(it)) <= _MOST_WORDS_OF_VALUE for it in pair)
-        is_alike = len({bool(_DIGIT.search(it)) for it in pair}) == 1
-        are_numbers = _NUMBER.match(pair[1]) and _NUMBER.match(pair[0].split()[-1])
-        if are_numbers or (is_field and is_short and is_alike):
+        amount = _AMOUNT.match(match["new"])
+        if amount and _AMOUNT.match(match["old"].split()[-1]):
             yield _narrowed(item, Decision(match.span("old"), match.span("new")))
 
 

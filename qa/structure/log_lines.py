@@ -6,14 +6,10 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from corpus import is_line_list, lazy_pattern
+from qa.structure.dated_entries import DATE
 
-_MONTH = r"(?i:jan|feb|m[aä]r|mrz|apr|ma[iy]|ju[nl]|aug|sep|o[ck]t|nov|de[cz])[^\W\d_]*"
-_WEEKDAY = r"(?i:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[^\W\d_]*\.?,?[ \t]+"
 # A model sees the marker of a list before the date.
-_BEGINS = lazy_pattern(
-    rf"(?:\A|\n)[ \t]*[\[(*_<]*(?:{_WEEKDAY})?(?:\d{{1,4}}(?P<mark>[./-])\d{{1,2}}(?P=mark)(?:\d{{1,4}})?(?!\w)"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)?\.?[ \t]+{_MONTH}|{_MONTH}\.?[ \t]+\d{{1,2}}\b|\d\d?[:.]\d\d\b)"
-)
+_BEGINS = lazy_pattern(rf"(?:\A|\n)[ \t]*[\[(*_<]*(?:{DATE}|\d\d?[:.]\d\d\b)")
 _WORD_END = lazy_pattern(r"[\w)\]\"'%€$£]")
 
 

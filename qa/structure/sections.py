@@ -43,7 +43,8 @@ _MARKS = " \t*_#=:"
 _PART = lazy_pattern(r"(?::\s|\s[–—-]\s|\([^()]{0,80}\)|\band (?:how|what|why)\b|\bcompared (?:to|with)\b)")
 # Questions that a few words or rows answer, and words that limit what is asked for.
 _ASKS_FOR_ELSE = lazy_pattern(
-    r"\W*(?:when|where|why|whose|whom|who(?! (?:are|were|is on|was on)\b)|how (?:many|much|long|old|far|often)"
+    r"\W*(?:when|where|why|whose|whom|who(?! (?:are|were|is on|was on)\b)"
+    r"|how (?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may|to)\b)\w+"
     r"|(?:what|which) (?:do|does|did|happens?|if|about|day|date|time|year|month|number)|in what|in which|is|are|was"
     r"|were|do|does|did|can|could|has|have|had|will|would|should|may|must)\b",
     re.IGNORECASE,
@@ -63,10 +64,11 @@ _COLLECTIVE = lazy_pattern(
     r"|scope)\b",
     re.IGNORECASE,
 )
+# The end of what is asked for itself: "the price | of the kayaks".
+_OF = lazy_pattern(r"(?<=\w) (?:about|at|by|during|for|from|in|of|on|to|with)\b", re.IGNORECASE)
 _CLAUSE = lazy_pattern(r"\W*(?P<word>what|how)\b", re.IGNORECASE)
 _ASKS_WHAT_HAPPENED = lazy_pattern(
-    r"\W*(?:what happened (?:at|to|on|with|during|in)|tell me about|describe|what (?:do|does|did) [^?]{1,60}"
-    r" (?:say|think)(?= (?:of|on|about)\b|\W*\Z)"
+    r"\W*(?:what happened (?:at|to|on|with|during|in)|tell me about|describe"
     r"|what (?:was|were) (?:agreed|announced|decided|discussed|said) (?:at|in|on))\b",
     re.IGNORECASE,
 )
@@ -121,7 +123,7 @@ class SectionQuestion:
 
     Attributes:
         asked: The terms of the question.
-        plural: Those that name several things.
+        plural: Those that name several things, if these are asked for: not the kayaks of "the price of the kayaks".
         word: "what" or "how", if a heading that begins with it may ask the same.
         words: All words, in lower case.
         limits: Those that limit what is asked for, as in "before the exam".
@@ -142,7 +144,10 @@ class SectionQuestion:
         is_open = _ASKS_WHAT_HAPPENED.match(question) is not None
         plural: set[str] = set()
         if not _ASKS_FOR_ELSE.match(question):
-            plural = terms(" ".join([*_PLURAL.findall(question), *_COLLECTIVE.findall(question)]))
+            head = " ".join(_PLURAL.findall(_OF.split(question, maxsplit=1)[0]))
+            # "What kinds of animals?"
+            head = head if terms(head) - _GENERIC else " ".join(_PLURAL.findall(question)) if head else ""
+            plural = terms(" ".join([head, *_COLLECTIVE.findall(question)]))
         if not plural and not is_open and clause is None:
             return None
         asked = terms(question) - (_OF_EVENTS if is_open else set())
@@ -186,7 +191,7 @@ class SectionQuestion:
 
 
 def answering_section(
-    question: str, passages: Sequence[StoredPassage], passages_of: PassagesOf, *, is_how_to: bool = False
+    question: str, passages: Sequence[StoredPassage], passages_of: PassagesOf, *, is_how_to: bool
 ) -> tuple[Part, ...]:
     """Return the section that a question names; () if there is none, if it is long, or if several are as likely.
 

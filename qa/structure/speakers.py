@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from corpus import SIGN_OFF, lazy_pattern
 from index import StoredPassage
-from qa.language.values import Span
+from qa.language.values import MONTH, WEEKDAY, Span, line_start
 
 _DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
 _CLOCK = r"\d\d?[:.]\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
@@ -49,11 +49,7 @@ _WROTE = lazy_pattern(
     rf"|\bschrieb\s+(?P<after>{_NAMES})|(?P<with_address>{_NAMES})\s*<"
 )
 # Words before a name that begin with a capital letter, too.
-_NOT_NAME = lazy_pattern(
-    r"(?:(?:On|Am|Le|Quoted|Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|AM|PM"
-    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|June|July|August|September|October"
-    r"|November|December|Januar|Februar|Mai|Juni|Juli|Oktober|Dezember|Uhr)\.? )+"
-)
+_NOT_NAME = lazy_pattern(rf"(?:(?:On|Am|Le|Quoted|AM|PM|Uhr|(?i:{WEEKDAY})|{MONTH})\.? )+")
 # Characters of a letterhead.
 _LONGEST_HEAD = 500
 # Longer documents are not searched for their authors.
@@ -165,7 +161,7 @@ def _authors(text: str) -> Iterator[Said]:
 
 def _is_header(text: str, line: re.Match[str]) -> bool:
     """Whether the line above or below is a header of a message, too."""
-    above = text.rfind("\n", 0, max(line.start() - 1, 0)) + 1
+    above = line_start(text, max(line.start() - 1, 0))
     return bool(_HEADER.match(text, above) or _HEADER.match(text, line.end() + 1))
 
 

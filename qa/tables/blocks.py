@@ -11,44 +11,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from corpus import lazy_pattern, path_words
+from corpus import lazy_pattern
 from index import Index, StoredPassage
 from qa.answer.extract import Block, Extract
 from qa.answer.results import Answer, Highlight
-from qa.language.dates import dates_in
-from qa.language.terms import terms
-from qa.language.values import Span
-from qa.questions.steps import asks_how_to, command_topic, is_other_topic, nearest_heading
-from qa.structure.candidate_spans import LIST_MARKER, candidate_spans
+from qa.language.terms import surroundings, terms
+from qa.language.values import Span, line_start
+from qa.questions.steps import (
+    OF_COMMANDS,
+    asks_how_to,
+    command_topic,
+    does_what_is_asked,
+    is_other_topic,
+    nearest_heading,
+)
+from qa.structure.candidate_spans import LIST_MARKER, candidate_spans, line_before
 from qa.structure.code_blocks import CodeBlock, code_blocks
 from qa.structure.dated_sections import dated_sections
 from qa.structure.sections import answering_section
 
-# Verbs of questions for commands that say nothing about them.
-_GENERIC = terms("display do execute find get run see show use view")
 # Before the words of the question, these make it another case: "Before you format the code, stage it:".
 _CONDITION = lazy_pattern(r"\b(?:after|before|if|instead|no|not|once|unless|when|without)\b", re.IGNORECASE)
-_LONGEST_LINE = 200
 # A document with more passages is not searched for the block that a line introduces.
 _MAX_PASSAGES = 200
-# Questions for tasks, and for what goes into something; and the lines above lists of these.
-_ASKS_FOR_TASKS = lazy_pattern(
-    r"\W*(?:(?:what|which)(?:['’]s| is| are| was| were)?|list|show)? ?(?:(?:all|any|me|my|on|our|still|the|there) )*"
-    r"(?:(?P<before>(?<=on the )[\w -]{1,40}?) (?=to[- ]?do list))?"
-    r"(?:to[- ]?dos?(?: list| items?)?|left to (?:do|be done)|to be done|still (?:to \w+|open|outstanding)"
-    r"|(?:still )?(?:has|have|needs?|remains) to be done|next steps|action (?:items|points)|follow-?ups?"
-    r"|(?:open|outstanding|remaining) (?:points|items|issues|questions|tasks))\b",
-    re.IGNORECASE,
-)
-_TASKS = lazy_pattern(
-    r"(?:to[- ]?dos?(?: list)?|(?:open|outstanding|remaining) (?:points|items|issues|questions|tasks)|next steps"
-    r"|action (?:items|points)|actions|follow-?ups?(?: actions| items)?|still (?:open|outstanding|to \w+)|left to do"
-    r"|offene (?:punkte|fragen|aufgaben)|nächste schritte|aufgaben|zu erledigen)\W*",
-    re.IGNORECASE,
-)
-_OF_TASKS = terms("left meeting minutes notes open still")
-_DONE = lazy_pattern(r"\b(?:done|closed|erledigt)\W*\Z", re.IGNORECASE)
-_BOX = lazy_pattern(r"\[[ xX]?\]|TODO\b|DONE\b")
+# Questions for what goes into something, and the lines above lists of that.
 _ASKS_FOR_INGREDIENTS = lazy_pattern(
     r"\W*(?:(?:what|which|list|show|the)\b.*\b)?(?:ingredients|shopping list)\b|.{3,60} ingredients\W*\Z"
     r"|\W*what (?:goes|do (?:i|we|you) put) in(?:to)?\b|\W*what(?:['’]s| is) in\b"
@@ -59,14 +45,6 @@ _INGREDIENTS = lazy_pattern(
     r"(?:the )?(?:ingredients|zutaten|(?:what )?you(?:['’]ll| will)? need|shopping list)\b[^.!?]*", re.IGNORECASE
 )
 _OF_RECIPES = terms("bake contain cook go goes ingredients list make me need prepare put recipe shopping show use")
-# Questions for a paper or talk, verbs that they may have, and names of lists of these.
-_ASKS_FOR_ENTRY = lazy_pattern(
-    r"\W*(?:which|what) (?:article|book|lecture|paper|poster|study|talk|thesis)\b", re.IGNORECASE
-)
-_OF_ENTRIES = terms("apply based benchmark compare deal describe discuss employ evaluate only present rely test use")
-_ENTRIES = terms(
-    "abstracts articles bibliography books lectures literature papers programme reading studies talks theses"
-)
 _DIGITS = "0123456789¼½¾"
 _AMOUNT = lazy_pattern(rf"(?:[{_DIGITS}]|an? |half |juice |one |pinch |some |two |three )", re.IGNORECASE)
 _BRACKETS = lazy_pattern(r"\([^()]*\)")
@@ -122,10 +100,7 @@ def block_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage]
         return BlockAnswer((command,))
     if _NEGATED.search(question):
         return None
-    block = (
-        task_block(snapshot, question, ranked) or ingredients_block(question, ranked) or entry_block(question, ranked)
-    )
-    if block is not None:
+    if block := ingredients_block(question, ranked):
         return BlockAnswer((block,))
     if sections := _named_sections(snapshot, question, ranked):
         return sections
@@ -140,7 +115,7 @@ def block_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage]
 def command_block(snapshot: Index, question: str, passages: Sequence[StoredPassage]) -> Block | None:
     """Return the block of code that a line introduces with the words of a question for a command, or how to do it."""
     topic = command_topic(question)
-    asked = terms(topic or "") - _GENERIC
+    asked = terms(topic or "") - OF_COMMANDS
     if topic is None or not asked:
         return None
     found = [it for passage in passages for it in _commands(snapshot, topic, asked, passage)]
@@ -151,7 +126,7 @@ def command_block(snapshot: Index, question: str, passages: Sequence[StoredPassa
 def _commands(snapshot: Index, topic: str, asked: set[str], passage: StoredPassage) -> Iterator[tuple[int, Block]]:
     """Yield the blocks of code that may answer, with the number of other terms in the lines that introduce them."""
     heading = nearest_heading(passage)
-    around = terms(_around(passage))
+    around = terms(surroundings(passage))
     blocks = list(_code(snapshot, asked, passage))
     is_only = len(blocks) == 1 and not _STEPS.search(passage.text, passage.body)
     for above, owner, block in blocks:
@@ -159,7 +134,9 @@ def _commands(snapshot: Index, topic: str, asked: set[str], passage: StoredPassa
         named = asked & terms(line)
         if not named or not asked <= named | around or _is_other(topic, line, named):
             continue
-        unasked = len(terms(line) - _GENERIC - asked)
+        if not does_what_is_asked(topic, line):
+            continue
+        unasked = len(terms(line) - OF_COMMANDS - asked)
         if len(asked) > 1 or not unasked:
             yield unasked, Block(owner, block.commands, block.text)
 
@@ -168,9 +145,9 @@ def _code(snapshot: Index, asked: set[str], passage: StoredPassage) -> Iterator[
     """Yield the blocks of code in a passage, and the one that its last line introduces, with the lines above them."""
     text, at = passage.text, passage.body
     for block in code_blocks(text, at, passage.document.media_type):
-        yield _line_before(text, at, block.span[0]), passage, block
+        yield line_before(text, at, block.span[0]), passage, block
         at = block.span[1]
-    line = _line_before(text, at, len(text))
+    line = line_before(text, at, len(text))
     if not line.endswith(":") or asked.isdisjoint(terms(line)) or passage.document.passages > _MAX_PASSAGES:
         return
     beside = snapshot.passages_of(passage.document.path)
@@ -190,33 +167,9 @@ class _List(NamedTuple):
     @property
     def block(self) -> Block:
         text = self.passage.text
-        starts = [text.rfind("\n", 0, start) + 1 for start, _ in self.items]
+        starts = [line_start(text, start) for start, _ in self.items]
         lines = (text[start:end] for start, (_, end) in zip(starts, self.items, strict=True))
         return Block(self.passage, self.items, "\n".join(lines))
-
-
-def task_block(snapshot: Index, question: str, passages: Sequence[StoredPassage]) -> Block | None:
-    """Return the list below "To do", "Open points" or the like, in the document that a question for tasks names.
-
-    Lists with boxes are answered elsewhere. Items that end in "done" are left out.
-    """
-    asks = _ASKS_FOR_TASKS.match(question)
-    found = [it for passage in passages if asks for it in _lists(passage) if _TASKS.fullmatch(it.line)]
-    for tasks in sorted(found, key=lambda it: not (asks and terms(it.line) <= terms(asks[0]))):
-        text = tasks.passage.text
-        items = tuple(it for it in tasks.items if not _DONE.search(text[slice(*it)]))
-        if not items or any(_BOX.match(text, start) for start, _ in items):
-            continue
-        opening = snapshot.passages_of(tasks.passage.document.path)[0].text.split("\n\n")[0]
-        about = f"{opening}\n{_around(tasks.passage)}"
-        topic = f"{asks['before'] or ''} {question[asks.end() :]}" if asks else ""
-        for date in dates_in(topic):
-            is_same = any(it.is_same_day(date) for it in dates_in(about))
-            topic = topic.replace(date.text, " ") if is_same else topic
-        asked = terms(topic) - _OF_TASKS
-        if asked <= terms(about) and (asked or len(found) == 1):
-            return tasks._replace(items=items).block
-    return None
 
 
 def ingredients_block(question: str, passages: Sequence[StoredPassage]) -> Block | None:
@@ -231,29 +184,11 @@ def ingredients_block(question: str, passages: Sequence[StoredPassage]) -> Block
             headings = [name for name in passage.heading if not _INGREDIENTS.fullmatch(name)]
             name = terms(_BRACKETS.sub(" ", (headings or [""])[-1] if is_labelled else it.line))
             amounts = sum(bool(_AMOUNT.match(passage.text, start)) for start, _ in it.items)
-            is_asked = topic & name and topic <= name | terms(_around(passage))
+            is_asked = topic & name and topic <= name | terms(surroundings(passage))
             if is_asked and (is_labelled or 2 * amounts > len(it.items)):
                 found.append((len(name - topic), it))
     fewest = [it for unasked, it in found if unasked == min(unasked for unasked, _ in found)]
     return fewest[0].block if len(fewest) == 1 else None
-
-
-def entry_block(question: str, passages: Sequence[StoredPassage]) -> Block | None:
-    """Return the heading of the only paper or talk in a list of these whose section has all words of a question."""
-    asks = _ASKS_FOR_ENTRY.match(question)
-    asked = terms(question[asks.end() :]) - _OF_ENTRIES if asks else set()
-    found: dict[tuple[str, tuple[str, ...]], StoredPassage] = {}
-    for passage in passages if asked else ():
-        outer, name = " ".join(passage.heading[:-1]), (passage.heading or ("",))[-1]
-        is_entry = len(terms(name)) > 1 and name in passage.text[: passage.body]
-        is_listed = terms(f"{outer} {path_words(passage.document.path)}") & _ENTRIES
-        if is_entry and is_listed and len(passage.heading) > 1 and asked <= terms(f"{name} {passage.text}"):
-            found[passage.document.path, passage.heading] = passage
-    if len(found) != 1:
-        return None
-    (passage,) = found.values()
-    start = passage.text.index(passage.heading[-1])
-    return Block(passage, ((start, start + len(passage.heading[-1])),), passage.heading[-1])
 
 
 def _named_sections(snapshot: Index, question: str, passages: Sequence[StoredPassage]) -> BlockAnswer | None:
@@ -295,18 +230,6 @@ def _lists(passage: StoredPassage) -> Iterator[_List]:
             line = match[0].strip(" \t*_:#=") if is_name else heading
     if len(items) > 1:
         yield _List(passage, tuple(items), line)
-
-
-def _around(passage: StoredPassage) -> str:
-    """Return the headings of a passage, and the title and path of its document."""
-    return f"{passage.context} {passage.title} {path_words(passage.document.path)}"
-
-
-def _line_before(text: str, start: int, end: int) -> str:
-    """Return the paragraph right before a block, without a list marker; "" if it is long."""
-    line = text[start:end].strip().rpartition("\n\n")[2].strip()
-    marker = LIST_MARKER.match(line)
-    return "" if len(line) > _LONGEST_LINE else line[marker.end() :] if marker else line
 
 
 def _is_other(topic: str, line: str, named: set[str]) -> bool:

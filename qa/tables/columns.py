@@ -23,6 +23,8 @@ PERSON_COLUMN = frozenset({
     "person", "player", "reporter", "requester", "responsible", "reviewer", "speaker", "staff", "student", "supervisor",
     "teacher", "tenant", "who", "winner",
 })  # fmt: skip
+# Last words of the names of columns that only tell something about persons: "manager phone".
+_OF_PERSONS = frozenset({"address", "email", "fax", "mail", "mobile", "phone", "since", "tel", "telephone", "until"})
 # Superlatives that can be of any noun: "the highest price"; but "the heaviest boat" does not measure boats.
 _OF_ANYTHING = frozenset({
     "most", "least", "fewest", "highest", "lowest", "largest", "biggest", "smallest", "greatest", "longest",
@@ -106,6 +108,7 @@ def _date_column(explained: Explanation) -> int:
 def _person_column(explained: Explanation, parts: QuestionParts) -> int:
     names = [words_of(name) for name in explained.table.columns]
     people = [i for i, name in enumerate(names) if PERSON_COLUMN & set(name) or name[-1:] == ["by"]]
+    people = [i for i in people if names[i][-1] not in _OF_PERSONS]
     people = [i for i in people if names[i][-1] not in IDENTIFIERS] or people
     # For "who cooks on Monday?" it is the column of cooks, if its cells say who.
     verb = next((mention.column for mention in explained.mentions if mention.first == 1), -1)

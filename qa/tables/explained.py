@@ -38,6 +38,8 @@ _WITHOUT = re.compile(r"\b(?:free|non|not|without|no(?= (?!of\b)\w))\b", re.IGNO
 _NEGATES = frozenset({
     "almost", "half", "nearly", "never", "no", "non", "not", "part", "partial", "partially", "partly", "without",
 })  # fmt: skip
+# Columns that say where somebody lives, unlike "works in".
+_HOMES = frozenset({"address", "city", "country", "home", "place", "residence", "town", "village"})
 # The most words in a name or value.
 _LONGEST = 6
 _DIGITS_OF_YEAR = 4
@@ -198,7 +200,17 @@ class Explanation:
                 raise NotExplainedError
             if columns:
                 rows = frozenset(row for i, row in exact | matching if i in columns)
-                self._add(Mention(columns.pop(), first, end, rows))
+                column = columns.pop()
+                # A cake that is "free from" nuts does not contain them.
+                if _WITHOUT.search(self.table.columns[column]) and not _WITHOUT.search(self.question):
+                    raise NotExplainedError
+                self._add(Mention(column, first, end, rows))
+
+    def find_homes(self) -> None:
+        """Mark "lives" if a value that the question names is where somebody does."""
+        if any(_HOMES.intersection(words_of(self.table.columns[value.column])) for value in self.values):
+            for word in self.words:
+                word.is_explained |= word.text in {"live", "lives"}
 
     def find_opposites(self) -> None:
         """Find columns whose opposite the question names: "gluten" or "unpaid", beside "gluten-free" or "paid"."""

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import takewhile
 
 from qa.language.dates import dates_in
-from qa.language.values import normalise_values
+from qa.language.values import LONGEST_WEEKDAY, normalise_values
 
 # Units by kind, each with its value in the base unit.
 _UNITS: dict[str, dict[str, float]] = {
@@ -49,8 +49,6 @@ _RATING = re.compile(r"(\d+(?:[.,]\d+)?)\s?(/\s?\d+)")
 _MONTHS, _DAYS = 12, 31
 # Dates before it lack the year.
 FIRST_YEAR = 1000
-# The most characters besides a date, as in "Wed, 4 June 2024".
-_LONGEST_WEEKDAY = 11
 # At least this many cells must be comparable, and at most this share of all may be neither that nor empty.
 _LEAST, _MOST_OTHERS = 2, 0.2
 
@@ -93,7 +91,7 @@ def parse_amount(cell: str) -> Amount | None:
     if _UNCLEAR_DATE.fullmatch(text) or len(dates) > 1:
         return None
     if dates:
-        is_all = len(dates[0].text) + _LONGEST_WEEKDAY >= len(text)
+        is_all = len(dates[0].text) + LONGEST_WEEKDAY >= len(text)
         return _date(dates[0].year, dates[0].month, dates[0].day) if is_all else None
     return _month(text) or _number(text)
 

@@ -17,7 +17,7 @@ from qa.answer.extract import Block
 from qa.answer.heading_answer import OF_RELEASES, is_plainly_dated, stems
 from qa.language.dates import dates_in
 from qa.language.terms import terms
-from qa.language.values import Span
+from qa.language.values import Span, line_start
 from qa.structure.candidate_spans import LIST_MARKER
 
 _VERSION = r"\d+(?:\.\d+)+(?:[-+.]?[a-z]+[\w.]*)?"
@@ -300,7 +300,7 @@ def _bare(text: str, span: Span) -> Span:
 def _with_marker(line: _Line) -> str:
     """Return a line as it is written, with its list marker."""
     text = line.passage.text
-    start = text.rfind("\n", 0, line.span[0]) + 1
+    start = line_start(text, line.span[0])
     return line.text.strip(" #*=_:") if line.is_group else text[start : line.span[1]].strip()
 
 

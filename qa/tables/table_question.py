@@ -138,6 +138,7 @@ def _explain(explained: Explanation, asks: re.Match[str]) -> QuestionParts:
     for word in explained.words:
         if tops and not word.is_explained and word.start == tops[0].span[1] + 1 and word.text in {"price", "cost"}:
             tops, word.is_explained = [replace(tops[0], what=PRICE)], True
+    explained.find_homes()
     measuring = (word for word in explained.words if word.is_name or not word.is_explained)
     verbs = [VERBS[word.stem] for word in measuring if word.stem in VERBS]
     previous = ""

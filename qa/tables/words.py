@@ -12,11 +12,14 @@ from qa.tables.superlatives import VERBS
 
 # Verbs that only say that a row has a value.
 _PLAIN_VERBS = frozenset({
-    "accept", "accepts", "allow", "allows", "assigned", "based", "belong", "belongs", "came", "come", "comes",
-    "contain", "contains", "equipped", "get", "gets", "got", "held", "hold", "holds", "include", "includes",
-    "kept", "listed", "live", "lives", "located", "made", "marked", "need", "needs", "offer", "offers", "permit",
-    "permits", "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support", "supports",
-    "use", "used", "uses", "using", "work", "working", "works",
+    "accept", "accepts", "allow", "allows", "assigned", "based", "belong", "belongs", "contain", "contains", "equipped",
+    "held", "hold", "holds", "include", "includes", "kept", "listed", "located", "made", "marked", "offer", "offers",
+    "permit", "permits", "provide", "provides", "run", "runs", "running", "sit", "sits", "stand", "stands", "support",
+    "supports", "work", "working", "works",
+})  # fmt: skip
+# Those that say more, which a column has to name: who needs a key may have none.
+_OTHER_VERBS = frozenset({
+    "came", "come", "comes", "get", "gets", "got", "live", "lives", "need", "needs", "use", "used", "uses", "using",
 })  # fmt: skip
 # Words that change nothing: a table only says how things are now.
 ADVERBS = frozenset({"already", "currently", "now", "still", "yet"})
@@ -37,7 +40,7 @@ WORD = re.compile(r"[^\W_]+")
 # The end of the head of a column name: "Volume (l)", "depth in m".
 _BEHIND_HEAD = re.compile(r"(?<=\w)\s*[(\[,]|(?<=\w)\s+(?:per|of|in|on|at|for|by|above|below|from|to)\b", re.IGNORECASE)
 # Endings by which the stems of a verb and its noun differ: owns, owner.
-_ENDINGS = frozenset({"er", "or", "ed", "e", "r", "d", "ing", "ion", "t", "s"})
+_ENDINGS = frozenset({"er", "or", "ed", "r", "d", "ing", "ion", "s"})
 LEAST_STEM = 3
 
 
@@ -68,7 +71,7 @@ class QuestionWord:
     @property
     def is_verb(self) -> bool:
         """Whether it is a verb that says that a row has a value, or which property is measured."""
-        return not self.is_noun and (self.text in _PLAIN_VERBS or self.stem in VERBS)
+        return not self.is_noun and (self.text in _PLAIN_VERBS | _OTHER_VERBS or self.stem in VERBS)
 
     @property
     def is_plain(self) -> bool:

@@ -131,19 +131,6 @@ def test_a_bare_heading_does_not_answer() -> None:
     assert extracted("goals of the club", f"Red goals\n{goals}\n\nThat is all.", context="Club").answer == "Red goals"
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("Why did the red well dry up?", "The clay had slipped."),
-        ("Who says that the red well dried up?", "It is often said that the red well did dry up through theft."),
-    ],
-)
-def test_a_refuted_reason_does_not_answer_why(question: str, answer: str) -> None:
-    """What follows it does; a question for what is said is answered with that."""
-    text = "It is often said that the red well did dry up through theft. The clay had slipped."
-    assert extracted(question, text).answer == answer
-
-
 def test_the_rows_of_a_table_are_extracted() -> None:
     """Without the bars at both ends; neither the column names nor the rule below them are extracted."""
     text = "Fees. All of them.\n\n| Boat | Fee. |\n|---|---|\n| red kayak | 5 |\n| ferry | 7 |\n\nThe end."

@@ -37,6 +37,10 @@ CHANGES = {
     "Harriet Noon is the secretary of the bowls club. Len Marsh mows.\n\n## Money\n\n£6,120 in the bank.\n",
     "minutes/2025-09-10.md": "# Bowls club, 10 September 2025\n\n## Officers\n\nHarriet Noon has stepped down. "
     "The new secretary is Rafi Stein.\n\n## Money\n\n£7,344 in the bank.\n",
+    "band/2025-02-05.md": "# Minutes of the brass band, 5 February 2025\n\nThe band practice begins at 19:15. "
+    "Guests are welcome.\n",
+    "band/2025-03-05.md": "# Minutes of the brass band, 5 March 2025\n\nBecause of the regatta the band practice "
+    "begins at 17:45 on 6 April, please note.\n",
     "leave.md": "# Leave\n\n4 May 2025\n\n## Days\n\nFull-time staff have 28 days of paid leave a year.\n\n"
     "## Christmas\n\nThe office is now closed at Christmas. Three of those days are taken from your leave.\n",
     "lettings/2025-01-02.txt": "Croft Lettings\n\n2 January 2025\n\nThe rent for Flat 3 is £700.\n",
@@ -81,12 +85,13 @@ def test_a_later_statement_replaces_a_value(changes: Retriever, question: str, a
         ("Who mows at the bowls club?", "Len Marsh"),
         ("How many days of paid leave do full-time staff get?", "28 days"),
         ("How much was in the bank in February?", "£6,120"),
+        ("When does the band practice begin?", "19:15"),
     ],
 )
 def test_a_later_statement_about_something_else_replaces_nothing(
     changes: Retriever, question: str, answer: str
 ) -> None:
-    """Another choir, a proposal, another thing or flat, the same document, or a month that is asked about."""
+    """Another choir, a proposal, another thing or flat, the same document, a month that is asked about, or one day."""
     result = changes.ask(question).answer
     assert result is not None
     assert answer in result.text

@@ -59,6 +59,13 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
         (Turn("what happens if rooms are closed?"), "who decides it?", "who decides what happens if rooms are closed?"),
         (Turn("What is Ben Okoro's salary?"), "and Ana Ruiz's?", "What is Ana Ruiz's salary?"),
         (Turn("Where is the Lidl?"), "and Wendy's?", "Where is the Wendy's?"),
+        # "It" may stand for nothing, and a question may be complete; an auxiliary is no topic.
+        (Turn("When was the weir built?"), "What time is it in Rome?", "What time is it in Rome?"),
+        (Turn("When was the weir built?"), "how far is it to the ferry?", "how far is it to the ferry?"),
+        (Turn("When was the weir built?"), "When does it get dark in May?", "When does it get dark in May?"),
+        (Turn("Where is the weir?"), "how far is it?", "how far is the weir?"),
+        (Turn("When was the weir built?"), "And where is the nearest inn?", "where is the nearest inn?"),
+        (Turn("What does the pass cost?"), "but what about hens?", "hens, the pass?"),
         # Numbers take the place of numbers of their kind.
         (Turn("What is the status of invoice 1043?"), "and 1044?", "What is the status of invoice 1044?"),
         (Turn("Who sits in room B-12?"), "and room B-14?", "Who sits in room B-14?"),

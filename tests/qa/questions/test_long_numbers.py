@@ -160,6 +160,9 @@ def test_the_line_with_the_number_answers_whose_it_is(tmp_path: Path) -> None:
         ("Bo's number", "Lee, Ann    07700 900 155   Bo -156", None),
         ("Ann Lee's number", "Lee, Ann    account 00447700155", None),
         ("who rang Ann Lee?", "Ann Lee, 2 Dock Street, 01632 960 155", None),
+        ("how do I reach the dock of Ann Lee?", "Ann Lee, 2 Dock Street, 01632 960 155", None),
+        ("what is the mobile office of Ann Lee?", "Ann Lee, 2 Dock Street, 01632 960 155", None),
+        ("number of the house of Ann Lee", "Ann Lee, 2 Dock Street, 01632 960 155", None),
         ("how many phone calls did Ann Lee get?", "Ann Lee, 2 Dock Street, 01632 960 155", None),
     ],
 )
