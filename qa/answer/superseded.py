@@ -20,6 +20,7 @@ from qa.language.replacement import (
     Replacement,
     find_changed_value,
     find_replacement,
+    is_amendment,
     is_replaceable,
     restriction_terms,
     says_changed,
@@ -104,8 +105,9 @@ class NewValue:
 
     @property
     def is_change(self) -> bool:
-        """Whether the value changed, rather than being different for others, by the sentence and those before it."""
-        return not self.replacement.may_differ or says_changed(self.paragraph)
+        """Whether the value changed, rather than being different for others: by its paragraph, or as an amendment."""
+        is_said = says_changed(self.paragraph) or is_amendment(surroundings(self.passage))
+        return is_said or not self.replacement.may_differ
 
     @cached_property
     def sections(self) -> set[str]:

@@ -90,6 +90,7 @@ _CHANGES = lazy_pattern(
     rf"|from (?:(?:\d\d? )?{MONTH}|20\d\d))\b",
     re.IGNORECASE,
 )
+_AMENDS = lazy_pattern(r"\b(?:adden\w+|amend\w*|correct(?:ed|ions?)|errat\w+|revis\w+)\b", re.IGNORECASE)
 # The same in everyday messages, where it need not be said what is changed.
 _CHANGES_PLAN = (
     r"\b(?:after all|any ?more|broken?|can only|cancel\w*|can(?:no|['’])?t|changed?|changes|changing|chose|closed"
@@ -206,6 +207,11 @@ def is_replaceable(text: str) -> bool:
 def says_changed(text: str) -> bool:
     """Whether a text says that something was changed or corrected."""
     return _CHANGES.search(text) is not None
+
+
+def is_amendment(name: str) -> bool:
+    """Whether a heading, title or path calls a text an amendment; mere "updates" may be news."""
+    return _AMENDS.search(name) is not None
 
 
 def says_plan_changed(text: str) -> bool:
