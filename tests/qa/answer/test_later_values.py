@@ -33,8 +33,8 @@ CHANGES = {
     "08/02/2025, 12:00 - Piet: Hamid paints the gate instead of me\n",
     "sketching/2025-02-11.md": "# Sketching group, 11 February 2025\n\nWe meet at the old ferry landing.\n",
     "sketching/2025-04-08.md": "# Sketching group, 8 April 2025\n\nWe meet at the water tower.\n",
-    "minutes/2025-02-05.md": "# Bowls club, 5 February 2025\n\n## Officers\n\nHarriet Noon is the secretary of the bowls club. "
-    "Len Marsh mows.\n\n## Money\n\n£6,120 in the bank.\n",
+    "minutes/2025-02-05.md": "# Bowls club, 5 February 2025\n\n## Officers\n\nHarriet Noon is the secretary of the "
+    "bowls club. Len Marsh mows.\n\n## Money\n\n£6,120 in the bank.\n",
     "minutes/2025-09-10.md": "# Bowls club, 10 September 2025\n\n## Officers\n\nHarriet Noon has stepped down. "
     "The new secretary is Rafi Stein.\n\n## Money\n\n£7,344 in the bank.\n",
     "leave.md": "# Leave\n\n4 May 2025\n\n## Days\n\nFull-time staff have 28 days of paid leave a year.\n\n"
