@@ -175,8 +175,10 @@ def _requested_lines(document: Document, file_lines: tuple[int, int]) -> tuple[i
     """Return the range of lines in a document's text, (first, one past the last), for some lines of its file."""
     first, last = file_lines
     path = document.path
-    if not 1 <= first <= last:
-        raise UsageError(f"{first}-{last} is not a range of lines: lines count from 1, in ascending order")
+    if not first:
+        raise UsageError("there is no line 0; lines count from 1.")
+    if first > last:
+        raise UsageError(f"{first}-{last} is not a range of lines: write the lower number first.")
     if document.file_lines is None:
         notation = f"{path}, {page_label(path)} {first}" if document.pages else f"{path} § Heading"
         raise UsageError(f"{path} has no numbered lines: write {notation}, or a passage id")
