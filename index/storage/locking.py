@@ -20,6 +20,8 @@ from index.storage.regular import open_regular, read_regular
 LOCK_NAME = "lock"
 # Advice in errors about a locked index.
 WAIT = 'Wait for it to end: qa index --wait (on_locked="wait" in Python).'
+# Marks messages that say only what is being done.
+NO_PROBLEM = {"is_problem": False}
 # Seconds between two attempts to lock.
 _POLL_SECONDS = 0.1
 
@@ -64,7 +66,8 @@ def wait_for_writer(folder: Path, *, until: float = math.inf) -> None:
                 os.close(_open_locked(path))
             except LockedError:
                 if not logged:
-                    _LOG.warning("%s is being written by %s; waiting for it to end", folder, _describe_holder(path))
+                    holder = _describe_holder(path)
+                    _LOG.warning("%s is being written by %s; waiting for it to end", folder, holder, extra=NO_PROBLEM)
                 logged = True
                 time.sleep(_POLL_SECONDS)
             else:

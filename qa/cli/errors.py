@@ -192,6 +192,9 @@ def _no_interrupt_lost() -> Iterator[None]:
 class _StderrHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a warning as one line; the traceback of an internal error only with QA_DEBUG."""
+        context = click.get_current_context(silent=True)
+        if not getattr(record, "is_problem", True) and context is not None and context.params.get("quiet"):
+            return
         # Move any progress bar out of the way.
         bars = sys.modules.get("tqdm")
         aside = bars.tqdm.external_write_mode(file=sys.stderr) if bars else nullcontext()

@@ -8,12 +8,14 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
 from index.encoder.devices import Device
+from index.storage.locking import writer_lock
 from qa.collection import build
 from tests.encoders import BagEncoder
 from tests.qa.commands import documents, qa
@@ -255,3 +257,14 @@ def test_index_on_a_device(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(build, "load_encoder", load)
     assert [qa("index", *more).exit_code for more in ([], ["--device", "mps"])] == [0, 0]
     assert used == [Device.AUTO, Device.MPS]
+
+
+@pytest.mark.parametrize(("options", "is_said"), [(("--wait",), True), (("--wait", "-q"), False)])
+def test_quiet_does_not_say_that_it_waits(indexed: Path, options: tuple[str, ...], is_said: bool) -> None:
+    """It prints only what went wrong."""
+    with ExitStack() as lock:
+        lock.enter_context(writer_lock(indexed / ".qa"))
+        Timer(0.3, lock.close).start()
+        done = qa("index", *options)
+    assert (done.exit_code, "waiting for it to end" in done.stderr) == (0, is_said)
+    assert is_said or not done.stderr
