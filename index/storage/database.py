@@ -158,7 +158,10 @@ def _translated_error(error: sqlite3.Error, file: Path) -> DamagedIndexError | L
         return LockedError(f"{file} is in use by another process. Wait for it to end.")
     system_errors = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
     if name.startswith(system_errors) and name != "SQLITE_IOERR_SHORT_READ":
-        reason = _refusal_reason(file) or error
+        reason = _refusal_reason(file)
+        if reason is None and name.startswith("SQLITE_FULL"):
+            return StorageError(f"the disk with {file} is full. Free space.")
+        reason = reason or str(error)
         return StorageError(f"the system refused to read or write {file}: {reason}. Check space and permissions.")
     return DamagedIndexError(f"{file} is damaged: {error}. {REPAIR}")
 

@@ -25,6 +25,12 @@ def test_a_refused_database_is_named_with_the_reason(tmp_path: Path, monkeypatch
         raise _disk_full_error()
 
 
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    (file := tmp_path / "index.db").write_bytes(b"")
+    with pytest.raises(StorageError, match=f"^the disk with {file} is full. Free space.$"), translate_errors(file):
+        raise _disk_full_error()
+
+
 def test_a_failed_write_keeps_the_locks_of_open_readers(tmp_path: Path) -> None:
     """A process that closes any descriptor of a file loses its locks on it; another process then deletes its log."""
     file = tmp_path / "index.db"

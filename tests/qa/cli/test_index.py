@@ -223,18 +223,21 @@ def test_patterns_that_leave_nothing_are_named(notes: Path) -> None:
     assert qa("index", *options).stderr == f"qa: nothing to index in {notes}: no files are left with {patterns}.\n"
     qa("index")
     problem, empty = f"qa: no readable documents are left in {notes}", f"To empty the index on purpose: {allow}.\n"
-    assert qa("index", *options).stderr == f"{problem} with {patterns}, and the index has 2. {empty}"
+    assert qa("index", *options).stderr == f"{problem} with {patterns}, and the index has 2 files. {empty}"
     (notes / "qa.toml").write_text('exclude = ["*"]')
-    assert qa("index").stderr == f'{problem} with exclude = ["*"] in qa.toml, and the index has 2. {empty}'
+    assert qa("index").stderr == f'{problem} with exclude = ["*"] in qa.toml, and the index has 2 files. {empty}'
     (notes / "talks.md").write_bytes(b"\0" * 100)
     (notes / "sub" / "travel.md").unlink()
     (notes / "qa.toml").write_text('exclude = ["*.pdf"]')
-    assert qa("index").stderr == f"{problem}, and the index has 2. Skipped talks.md: binary, not text. {empty}"
+    assert qa("index").stderr == f"{problem}, and the index has 2 files. Skipped talks.md: binary, not text. {empty}"
     (notes / "talks.md").unlink()
-    assert qa("index").stderr == f"{problem}, and the index has 2. All its files are hidden or ignored. {empty}"
+    assert qa("index").stderr == f"{problem}, and the index has 2 files. All its files are hidden or ignored. {empty}"
     (notes / "sub").rmdir()
     (notes / "qa.toml").unlink()
-    assert qa("index", "--exclude", "*.pdf").stderr == f"{problem}, and the index has 2. Is the folder mounted? {empty}"
+    assert (
+        qa("index", "--exclude", "*.pdf").stderr
+        == f"{problem}, and the index has 2 files. Is the folder mounted? {empty}"
+    )
 
 
 def test_another_model_embeds_everything_again(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,4 +88,4 @@ def test_show_odd_names(indexed: Path) -> None:
     assert qa("show", "a:3").stdout == "x\n"
     assert qa("show", "a:3:1").stdout == "a:3  not in the index\n> 1  x\n"
     (indexed / "p.png").write_bytes(b"\x89PNG")
-    assert qa("show", "p.png").stderr == "qa: p.png: format not supported\n"
+    assert qa("show", "p.png").stderr == "qa: p.png: format not supported.\n"
