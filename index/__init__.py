@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from index.storage.database import DATABASE
     from index.storage.disk import append_private
     from index.storage.files import config_folder, write_output
-    from index.storage.locking import wait_for_writer
+    from index.storage.locking import NO_PROBLEM, wait_for_writer
     from index.storage.metadata import Info, Verified
     from index.storage.rows import Link, StoredDocument, StoredPassage
     from index.storage.sealed import read_sealed, write_derived
@@ -71,7 +71,7 @@ _NAMES = {
     "storage.database": "DATABASE",
     "storage.disk": "append_private",
     "storage.files": "config_folder write_output",
-    "storage.locking": "wait_for_writer",
+    "storage.locking": "NO_PROBLEM wait_for_writer",
     "storage.metadata": "Info Verified",
     "storage.rows": "Link StoredDocument StoredPassage",
     "storage.sealed": "read_sealed write_derived",

@@ -168,7 +168,7 @@ def _conditions(
 
     if only.paths:
         wording = f"matches the path {' or '.join(map(repr, only.paths))}"
-        hint = partial(suggest_paths, only.paths[0], (document.path for document in documents))
+        hint = partial(_suggest_path, snapshot, only.paths[0], (document.path for document in documents))
         yield wording, snapshot.match_paths(*only.paths), hint
     if only.without:
         yield f"is not {' or '.join(only.without)}", ids_where(lambda document: document.path not in only.without), str
@@ -180,6 +180,15 @@ def _conditions(
         if time is not None:
             matching = ids_where(partial(_is_changed, name, time))
             yield f"was changed {name} {time:%Y-%m-%d %H:%M}", matching, partial(_describe_times, documents)
+
+
+def _suggest_path(snapshot: Index, pattern: str, paths: Iterable[str]) -> str:
+    """Suggest similar paths, or the pattern without the collection's own folder, which does not belong to it."""
+    root = "" if snapshot.folder is None else snapshot.folder.parent.name
+    inside = f"/{pattern}".partition(f"/{root}/")[2] if root else ""
+    if inside and snapshot.match_paths(inside):
+        return f" Paths are relative to the collection: {inside}"
+    return suggest_paths(pattern, paths)
 
 
 def _has_type(document: StoredDocument, kind: str) -> bool:
@@ -209,22 +218,23 @@ def _suggest_for_fields(snapshot: Index, documents: Sequence[StoredDocument], wh
     for name, value in where:
         values = [field_value for part in parts for field, field_value in part.fields if field == name]
         if not values:
-            return _suggest_names(name, (field for part in parts for field, _ in part.fields))
+            fields = (field for part in parts for field, _ in part.fields)
+            return _suggest_names(name, fields, "fields") or " No document has fields."
         if not any(part.has(name, plain_words(value)) for part in parts):
             return _suggest_names(value, values)
     return ""
 
 
-def _suggest_names(wanted: str, names: Iterable[str]) -> str:
-    """Suggest names similar to an unknown one, or list the first that exist."""
+def _suggest_names(wanted: str, names: Iterable[str], what: str = "") -> str:
+    """Suggest names similar to an unknown one, or list the first that exist; `what` says what they are."""
     from difflib import get_close_matches  # noqa: PLC0415 - only errors need it
 
     unique = sorted(dict.fromkeys(filter(None, names)))
     similar = get_close_matches(wanted, unique[:_MAX_COMPARED], 3)
     if similar:
-        return f" Similar: {', '.join(similar)}."
+        return f" Similar{what and f' {what}'}: {', '.join(similar)}."
     more = f" and {len(unique) - _MAX_NAMES:,} more" if len(unique) > _MAX_NAMES else ""
-    return f" There are: {', '.join(unique[:_MAX_NAMES])}{more}." if unique else ""
+    return f" There are{what and f' the {what}'}: {', '.join(unique[:_MAX_NAMES])}{more}." if unique else ""
 
 
 def _as_tuple(name: str, value: object) -> tuple[str, ...]:

@@ -89,7 +89,8 @@ def file_in_the_way(root: Path) -> str:
     path = root / INDEX_FOLDER
     if path.is_symlink() and not path.exists():
         return f"{path} is a link to {path.readlink()}, which does not exist. Mount its disk, or delete the link."
-    return f"{path} is a file, but an index is a folder of that name. Delete or rename it." if path.is_file() else ""
+    is_other = path.exists() and not path.is_dir()  # perhaps a pipe
+    return f"{path} is a file, but an index is a folder of that name. Delete or rename it." if is_other else ""
 
 
 def find_root_or_here() -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice, takewhile
@@ -19,13 +19,17 @@ from qa.locate import suggest_paths
 _KEY = re.compile(r"[0-9a-f]{16}")
 _LINES = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?", re.DOTALL)
 _PAGE = re.compile(
-    r"(?P<path>.+?)(?:#page=|, (?P<label>p\.|slide|sheet|cell|row|record|message) )(?P<page>\d{1,9})", re.DOTALL
+    r"(?P<path>.+?)(?:#page=|, (?P<label>p\.|page|slide|sheet|cell|row|record|message) )(?P<page>\d{1,9})", re.DOTALL
 )
+# Characters that the terminal shows escaped.
+_ESCAPED = re.compile(r"\\(?:[ntr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5}|U0010[0-9a-f]{4})")
 _ANCHOR = re.compile(r"(?P<path>[^#]+)#(?P<anchor>.+)", re.DOTALL)
 # Separates a path from headings: in a citation, in the output of `qa ask`, and after a sheet.
 _BEFORE_HEADINGS = re.compile(r" § | {2,}| › ")
 # How many separators are tried, as a file name may contain some itself.
 _MAX_SEPARATORS = 8
+# How many headings an error message lists.
+_MAX_HEADINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ def find_place(
     spellings = {location: None}
     with suppress(UnicodeEncodeError):  # the same name where the locale's encoding is not that of file names
         spellings[from_os_name(location)] = None
+    if "\\" in location:  # as names are printed
+        spellings[_ESCAPED.sub(lambda match: match[0].encode().decode("unicode_escape"), location)] = None
     for path, lines, page, section in chain.from_iterable(map(_parse, spellings)):
         for candidate in candidate_paths(root, path, here):
             # Only files with names in UTF-8 are indexed.
@@ -132,10 +138,18 @@ def _section_passages(snapshot: Index, path: str, section: str, page: int | None
     if start is None:
         headings = dict.fromkeys(passage.heading[-1] for passage in stored if passage.heading)
         near = [name for name in headings if section_words and set(section_words) <= set(_words(name))]
-        similar = f". Similar: {', '.join(f'§ {name}' for name in near[:3])}" if near else ""
-        subject = section[1:-1] if section.startswith("(row ") else f"passage at {section}"
-        raise UsageError(f"{path} has no {subject}{similar}")
+        raise UsageError(f"{path} has no {_missing_part(section, tuple(headings), near)}")
     return tuple(takewhile(is_in_section, stored[start:]))
+
+
+def _missing_part(section: str, headings: Sequence[str], near: Sequence[str]) -> str:
+    """Return the name of a part that a file does not have, and the headings that it has instead."""
+    if section.startswith("(row "):
+        return f"{section[1:-1]}."
+    shown = (near or headings)[:_MAX_HEADINGS]
+    kind = "Similar" if near else "The first are" if len(shown) < len(headings) else "There are"
+    subject = f"anchor {section}" if section.startswith("#") else f"heading {section}"
+    return f"{subject}.{f' {kind}: ' + ', '.join(f'§ {name}' for name in shown) + '.' if shown else ''}"
 
 
 def _is_unicode(path: str) -> bool:

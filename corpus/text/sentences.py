@@ -71,7 +71,17 @@ _BREAK = re.compile(
 )
 # A line in columns, as in a list of telephone numbers, or with dots between them, as in a price list.
 # And a line with a name and its value: "no signal -> restart", "**Status:** closed", "port = 8443".
-_COLUMNS = re.compile(r"\S[ \t]{3,}\S|\S ?\.{4,} ?\S")
+_COLUMNS = re.compile(r"\S[ \t]{3,}\S|\S ?(?:\.{4,} ?\S|(?:\. ){3})|\S (?:\.{3}|…)[ \t]+[£$€]?\d")
+# Dots that lead to the value of a row: "soup ..... Page 4", "soup … 4.80", "soup . . . 4.80". A sentence may end with
+# three, or with four directly after a word.
+_LEADERS = re.compile(
+    r"""
+    (?: \.{5,} | …{2,} | (?<=\s)\.{4} ) [ \t]+ (?=\S)
+    | (?: \.{3,} | … ) (?: [ \t]+ (?=[£$€(+]{0,2}\d) | (?:[ ]{3,} | [ ]*\t[ \t]*) (?=\S) )
+    | \.[ ]+\.(?![^\s.]) | (?<=\.[ ])\.[ \t]+(?=\S)
+    """,
+    re.VERBOSE,
+)
 _FIELD = re.compile(
     r"\s*[*_]*(?P<first>[^\W\d_])[^\s:.!?=]*(?: [^\s:.!?=]+){0,3}(?:(?::[*_]*| ?(?:[-=]>|→)| ?=) +\S|=[^\s=>])"
 )
@@ -211,8 +221,8 @@ def _unless_single(flags: list[bool]) -> list[bool]:
 def _split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     begin = start
     for match in _BOUNDARY.finditer(text, start, end):
-        is_end = match.end() < end and _ends_sentence(text, begin, match) and not _is_stamp(text, begin, match)
-        if is_end and not _is_bracketed(text, begin, match, end):
+        is_inside = match.end() >= end or _LEADERS.match(text, match.start()) or _is_stamp(text, begin, match)
+        if not is_inside and _ends_sentence(text, begin, match) and not _is_bracketed(text, begin, match, end):
             yield from _strip(text, begin, match.end("close"))
             begin = match.end("close")
     yield from _strip(text, begin, end)

@@ -15,6 +15,7 @@ from index.storage import disk
 from index.storage.database import DATABASE
 from index.storage.files import translate_os_errors
 from index.storage.metadata import Selection
+from index.storage.regular import open_regular
 from index.storage.vectors import vector_checksum
 
 _SET_ASIDE = DATABASE + ".damaged"
@@ -121,5 +122,5 @@ def _open_pages(file: Path) -> Iterator[PageScan | None]:
 
 def _open_if_exists(path: Path, stack: contextlib.ExitStack) -> BinaryIO | None:
     with translate_os_errors("read", path, _ADVICE), contextlib.suppress(FileNotFoundError):
-        return stack.enter_context(path.open("rb"))
+        return stack.enter_context(os.fdopen(open_regular(path), "rb"))
     return None

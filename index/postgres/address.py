@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from corpus.errors import StorageError, UsageError
 from index.storage import disk
 from index.storage.files import config_folder, translate_os_errors, write_atomically
+from index.storage.regular import read_regular
 
 STORE_FILE = "store.json"
 # Addresses that this user has named, a JSON object per line: a folder's author must not choose its readers' server.
@@ -71,7 +72,7 @@ def remembered_address(folder: Path) -> StoreAddress | None:
     """Return the address of an index folder's collection, or None if it is stored in the folder itself."""
     file = folder / STORE_FILE
     try:
-        return parse_address(json.loads(file.read_text(encoding="utf-8"))["store"])
+        return parse_address(json.loads(read_regular(file))["store"])
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

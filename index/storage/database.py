@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import math
 import os
 import sqlite3
 import stat
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from corpus.errors import DamagedIndexError, IncompatibleError, LockedError, NoIndexError, StorageError
 from index.storage.locking import describe_writer
+from index.storage.regular import require_regular
 
 DATABASE = "index.db"
 APPLICATION_ID = 0x71614958  # "qaIX", in the SQLite header
@@ -156,7 +158,10 @@ def _translated_error(error: sqlite3.Error, file: Path) -> DamagedIndexError | L
         return LockedError(f"{file} is in use by another process. Wait for it to end.")
     system_errors = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
     if name.startswith(system_errors) and name != "SQLITE_IOERR_SHORT_READ":
-        reason = _refusal_reason(file) or error
+        reason = _refusal_reason(file)
+        if reason is None and name.startswith("SQLITE_FULL"):
+            return StorageError(f"the disk with {file} is full. Free space.")
+        reason = reason or str(error)
         return StorageError(f"the system refused to read or write {file}: {reason}. Check space and permissions.")
     return DamagedIndexError(f"{file} is damaged: {error}. {REPAIR}")
 
@@ -183,6 +188,7 @@ def open_for_writing(file: Path) -> sqlite3.Connection:
         DamagedIndexError: It cannot be read.
         StorageError: A read or write failed.
     """
+    _require_regular(file, links=1)
     with (
         translate_errors(file),
         _closed_on_error(sqlite3.connect(file, timeout=_BUSY_SECONDS, isolation_level=None)) as connection,
@@ -210,7 +216,9 @@ def open_for_reading(file: Path) -> sqlite3.Connection:
         NoIndexError: There is no index.
         IncompatibleError: It has another format version, or was written by another program.
         DamagedIndexError: It cannot be read.
+        StorageError: It is a link, or no file.
     """
+    _require_regular(file, links=math.inf)  # a hard-linked copy, as backups have, may be read
     if not file.is_file():
         raise NoIndexError(f"there is no index in {file.parent}. Run `qa index` on the folder of documents.")
     with translate_errors(file), _closed_on_error(_connect_reading(file)) as connection:
@@ -218,6 +226,13 @@ def open_for_reading(file: Path) -> sqlite3.Connection:
             raise unfinished(file)
         _require_format(connection, file)
         return connection
+
+
+def _require_regular(file: Path, *, links: float) -> None:
+    """Refuse links and the like in place of the database, or of the files beside it, into which readers write too."""
+    require_regular(file, links=links)
+    for suffix in ("-wal", "-shm", "-journal"):
+        require_regular(file.with_name(file.name + suffix), links=1)
 
 
 def unfinished(file: Path) -> NoIndexError:

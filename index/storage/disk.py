@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from index.storage.regular import open_regular
+
 TEMP_SUFFIX = ".tmp"
 
 Watcher = Callable[[str, Path], None]
@@ -75,9 +77,9 @@ def _share(descriptor: int, like: os.stat_result) -> None:
 
 
 def open_or_create(path: Path) -> int:
-    """Open a file without truncating it, or create an empty one."""
+    """Open a regular file with no other name without truncating it, or create an empty one."""
     announce("create", path)
-    return os.open(path, os.O_RDWR | os.O_CREAT | _BINARY, 0o644)
+    return open_regular(path, os.O_RDWR | os.O_CREAT, links=1)
 
 
 def write(descriptor: int, data: bytes | memoryview, path: Path) -> None:

@@ -15,10 +15,13 @@ from pathlib import Path
 from corpus.errors import LockedError, StorageError
 from index.storage import disk
 from index.storage.files import translate_os_errors
+from index.storage.regular import open_regular, read_regular
 
 LOCK_NAME = "lock"
 # Advice in errors about a locked index.
 WAIT = 'Wait for it to end: qa index --wait (on_locked="wait" in Python).'
+# Marks messages that say only what is being done.
+NO_PROBLEM = {"is_problem": False}
 # Seconds between two attempts to lock.
 _POLL_SECONDS = 0.1
 
@@ -63,7 +66,8 @@ def wait_for_writer(folder: Path, *, until: float = math.inf) -> None:
                 os.close(_open_locked(path))
             except LockedError:
                 if not logged:
-                    _LOG.warning("%s is being written by %s; waiting for it to end", folder, _describe_holder(path))
+                    holder = _describe_holder(path)
+                    _LOG.warning("%s is being written by %s; waiting for it to end", folder, holder, extra=NO_PROBLEM)
                 logged = True
                 time.sleep(_POLL_SECONDS)
             else:
@@ -73,8 +77,8 @@ def wait_for_writer(folder: Path, *, until: float = math.inf) -> None:
 def describe_writer(folder: Path) -> str | None:
     """Describe the process that holds the writer lock; None if none does or the lock file is unreadable."""
     path = folder / LOCK_NAME
-    with contextlib.suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY)
+    with contextlib.suppress(OSError, StorageError):
+        descriptor = open_regular(path)
         try:
             _lock_now(descriptor, path)
         except LockedError:
@@ -121,11 +125,11 @@ else:
 
 def _describe_holder(path: Path) -> str:
     try:
-        holder = json.loads(path.read_text(encoding="utf-8"))
+        holder = json.loads(read_regular(path))
         if holder == _this_process():
             return "another thread of this process"
         return f"process {int(holder['pid'])} on {holder['host']}"
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, StorageError, ValueError, KeyError, TypeError):
         # The holder has not written its name yet.
         return "another process or thread"
 

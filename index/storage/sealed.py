@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from corpus.errors import StorageError
 from index.storage.database import DATABASE
 from index.storage.files import write_atomically
 from index.storage.locking import writer_lock
+from index.storage.regular import read_regular
 
 _DIGEST_BYTES = 32
 # A larger file cannot be ours.
@@ -17,8 +19,8 @@ _MAX_BYTES = 1 << 30
 def read_sealed(file: Path) -> bytes | None:
     """Return the content of a sealed file, or None if it is missing, unreadable or damaged."""
     try:
-        data = file.read_bytes() if file.stat().st_size <= _MAX_BYTES else b""
-    except OSError:
+        data = read_regular(file) if file.stat().st_size <= _MAX_BYTES else b""
+    except (OSError, StorageError):
         return None
     content = data[_DIGEST_BYTES:]
     return content if seal(content) == data else None

@@ -255,9 +255,10 @@ class Build:
         ):
             root = self._request.root
             patterns = patterns_to_blame(root, self._config)
+            known = f"{len(self._documents):,} {'file' if len(self._documents) == 1 else 'files'}"
             raise CorpusError(
                 f"no readable documents are left in {root}{patterns and f' with {patterns}'}, "
-                f"and the index has {len(self._documents):,}.{'' if patterns else _why_empty(root, change.skipped)} "
+                f"and the index has {known}.{'' if patterns else _why_empty(root, change.skipped)} "
                 "To empty the index on purpose: qa index --allow-empty."
             )
 

@@ -55,6 +55,11 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def format_size(size: int) -> str:
+    """Return a size in words: "0.5 kB", "12.3 MB"."""
+    return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1e3:,.1f} kB"
+
+
 def with_marks(answer: Answer, text: str) -> list[tuple[str, str]]:
     """Return an answer's text with the marks of its citations (" [1] [2]"): line by line if each has its own."""
     lines = text.split("\n")

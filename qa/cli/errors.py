@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import sys
@@ -117,7 +118,9 @@ def _print_error(error: Exception) -> int:
         return error.exit_code
     if isinstance(error, OSError):
         _flush_or_discard(sys.stdout)
-        name = f"{os.fspath(error.filename)!s}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
+        name = "cannot write the output: " if error.errno == errno.ENOSPC else ""  # files of ours are named
+        if isinstance(error.filename, str | bytes | os.PathLike):
+            name = f"{os.fspath(error.filename)!s}: "
         _print_message(f"{name}{error.strerror or error}")
         return StorageError.exit_code
     if isinstance(error, MemoryError):
@@ -192,6 +195,9 @@ def _no_interrupt_lost() -> Iterator[None]:
 class _StderrHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a warning as one line; the traceback of an internal error only with QA_DEBUG."""
+        context = click.get_current_context(silent=True)
+        if not getattr(record, "is_problem", True) and context is not None and context.params.get("quiet"):
+            return
         # Move any progress bar out of the way.
         bars = sys.modules.get("tqdm")
         aside = bars.tqdm.external_write_mode(file=sys.stderr) if bars else nullcontext()

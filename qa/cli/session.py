@@ -142,8 +142,11 @@ def store_root(store: str, *folders: object) -> Path:
 def root_around(place: str, index: Path | None) -> Path:
     """Return the collection that contains a place: the one named, or the nearest at or above the place."""
     if index is None and not os.environ.get(locate.INDEX_VARIABLE):
-        with suppress(NoIndexError):
-            return locate.find_index(Path(place).parent)
+        for start in (Path(place).parent, Path(place)):
+            with suppress(NoIndexError):
+                return locate.find_index(start)
+        if Path(place).is_absolute():
+            raise NoIndexError(f"{place} is in no collection.")
     return locate.find_index(index=index)
 
 
@@ -204,9 +207,9 @@ class Refresher:
     def __call__(self) -> None:
         """Index small changes and switch to the newest generation."""
         from index import Device
-        from qa.collection.opening import refresh_if_small
+        from qa.collection.opening import refresh_if_small, reload
 
-        self._retriever.reload()
+        reload(self._retriever)
         with progress() as callback:
             collection = refresh_if_small(self._retriever, progress=callback, device=Device(self._device))
         _report(collection if collection.note != self._last_note else replace(collection, note=""), is_build=False)

@@ -27,6 +27,7 @@ from corpus.errors import (
 )
 from index import (
     DEFAULT_MODEL,
+    NO_PROBLEM,
     BuildMode,
     BuildReport,
     Choice,
@@ -173,7 +174,7 @@ def build_index(
 def _pause_for_writer(error: LockedError, store: str | None, waited_for: str | None) -> str | None:
     """Wait a moment for another writer; log that once if it writes to a database, and return the store."""
     if store and store != waited_for:
-        _log.warning("%s; waiting for it to end", str(error).partition(". ")[0])
+        _log.warning("%s; waiting for it to end", str(error).partition(". ")[0], extra=NO_PROBLEM)
     time.sleep(LOCK_RETRY_SECONDS)
     return store
 

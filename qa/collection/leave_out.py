@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,8 @@ def _resolve_path(root: Path, location: str, here: Path | None, indexed_paths: S
     for path in candidate_paths(root, location, here):
         if any(_lies_at(indexed_path, path) for indexed_path in indexed_paths) or (root / to_os_name(path)).exists():
             return path
+    if Path(os.path.realpath(Path(here or root, location))) == Path(os.path.realpath(root)):
+        raise UsageError(f"{location} is the whole collection. Delete {root / INDEX_FOLDER}, or name files in it.")
     raise UsageError(f"{location} is not in the collection {root}.{suggest_paths(location, indexed_paths)}")
 
 

@@ -29,7 +29,7 @@ from index import (
     unknown_files,
     wait_for_writer,
 )
-from qa.answer.display import count
+from qa.answer.display import count, format_size
 from qa.collection.settings import settings_difference
 from qa.locate import folder_gone_error, index_command
 from qa.retrieval.retriever import Retriever
@@ -136,6 +136,16 @@ def refresh_if_small(
         return opened
 
 
+def reload(retriever: Retriever) -> None:
+    """Switch to the newest generation as `Retriever.reload` does; a CorpusError if the folder no longer exists."""
+    try:
+        retriever.reload()
+    except NoIndexError:
+        if not retriever.root.exists():
+            raise folder_gone_error(retriever.root) from None
+        raise
+
+
 def _refresh(
     retriever: Retriever, progress: ProgressCallback | None, device: Device, limit: ChangeLimit
 ) -> OpenedCollection:
@@ -190,9 +200,9 @@ def _settings_note(root: Path, info: Info) -> str:
 
 def _reason_not_to_index(root: Path, diff: Diff, snapshot: Index, limit: ChangeLimit) -> str:
     """Return why a change is too large to index now, or ""; moved files do not count as new."""
-    documents = snapshot.info.documents
-    if documents and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
-        missing = "the only document is" if documents == 1 else f"all {documents:,} documents are"
+    files_indexed = snapshot.info.files
+    if files_indexed and not (diff.added or diff.suspect or diff.unchanged or diff.kept):
+        missing = "the only file is" if files_indexed == 1 else f"all {files_indexed:,} files are"
         return f"{missing} missing (is the folder mounted?)"
     files = [*diff.added, *diff.suspect]
     if _exceeds(limit, files):
@@ -202,7 +212,7 @@ def _reason_not_to_index(root: Path, diff: Diff, snapshot: Index, limit: ChangeL
     noun = "file is" if len(files) == 1 else "files are"
     size = sum(file.size for file in files)
     deleted = f", and {count(len(diff.removed), 'deleted file')} still in the index" if diff.removed else ""
-    return f"{len(files):,} new or changed {noun} not indexed yet ({size / 1e6:,.1f} MB){deleted}"
+    return f"{len(files):,} new or changed {noun} not indexed yet ({format_size(size)}){deleted}"
 
 
 def _exceeds(limit: ChangeLimit, files: Sequence[FoundFile]) -> bool:

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpus.errors import NoIndexError, UsageError
+from corpus.errors import UsageError
 from index import Index, Progress
 from qa.answer.citation import BoxFinder
 from qa.answer.results import IndexInfo, Result, json_value
-from qa.collection.opening import ANY_CHANGE, refresh_if_small, update_failure_note
+from qa.collection.opening import ANY_CHANGE, refresh_if_small, reload, update_failure_note
 from qa.collection.settings import CollectionSettings, read_settings
 from qa.collection.show import show_indexed
 from qa.collection.status import status
 from qa.filters import Filter
-from qa.locate import folder_gone_error
 from qa.retrieval.retriever import Retriever, Unit
 
 # How long questions wait for an update, from its start; most changes are indexed by then.
@@ -163,12 +162,7 @@ class ServedCollection:
         """Yield the newest state, after an update if one is due and takes no longer than questions wait."""
         if self._follow and (update := self._current_update()) is not None:
             wait([update], max(0.0, self._update_began + _MAX_WAIT_SECONDS - time.monotonic()))
-        try:
-            self._retriever.reload()
-        except NoIndexError:
-            if not self.root.exists():
-                raise folder_gone_error(self.root) from None
-            raise
+        reload(self._retriever)
         with self._retriever.reading() as snapshot:
             yield Served(self._retriever, snapshot, self._settings, self._boxes)
 

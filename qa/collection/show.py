@@ -82,7 +82,7 @@ def _view_at(root: Path, snapshot: Index, place: Place, context: int) -> View:
         document = load(root, place.path, formats=snapshot.info.formats)
     except Unreadable as error:
         if place.document is None:
-            raise UsageError(f"{place.path}: {error.reason}") from error
+            raise UsageError(f"{place.path}: {error.reason}.") from error
         return _stored_view(place, stored, state_without(place.path, error))
     state = _state_of(document, place.document)
     lines = _numbered_lines(document)
@@ -109,10 +109,10 @@ def find_target(root: Path, location: str, *, here: Path | None = None) -> ShowT
         document = load(root, place.path, formats=formats)
     except Unreadable as error:
         reason = "it no longer exists" if error.gone else error.reason
-        raise UsageError(f"cannot open {place.path}: {reason}") from error
+        raise UsageError(f"cannot open {place.path}: {reason}.") from error
     state = _state_of(document, place.document)
     if state is None:
-        raise UsageError(f"cannot open {place.path}: it is not in the index")
+        raise UsageError(f"cannot open {place.path}: it is not in the index.")
     page, lines = place.page, place.lines
     if lines is not None:
         _requested_lines(document, lines)
@@ -148,13 +148,13 @@ def _page_span(document: Document, page: int) -> tuple[int, int]:
     """Return the span of a page, without white space at its ends."""
     if not document.pages:
         notation = f"{document.path} § Heading" if document.file_lines is None else f"{document.path}:LINE"
-        raise UsageError(f"{document.path} has no numbered parts: write {notation}, or a passage id")
+        raise UsageError(f"{document.path} has no numbered parts: write {notation}, or a passage id.")
     span = document.page_span(page)
     if span is None and document.pages and page_label(document.path) == PDF.page:
-        raise UsageError(f"{document.path} has {count(len(document.pages), 'page')}; there is no page {page:,}")
+        raise UsageError(f"{document.path} has {count(len(document.pages), 'page')}; there is no page {page:,}.")
     text = "" if span is None else document.text[slice(*span)]
     if span is None or not text.strip():
-        raise UsageError(f"{document.path} has no text {page_in_words(document.path, page)}")
+        raise UsageError(f"{document.path} has no text {page_in_words(document.path, page)}.")
     return span[0] + len(text) - len(text.lstrip()), span[0] + len(text.rstrip())
 
 
@@ -175,21 +175,23 @@ def _requested_lines(document: Document, file_lines: tuple[int, int]) -> tuple[i
     """Return the range of lines in a document's text, (first, one past the last), for some lines of its file."""
     first, last = file_lines
     path = document.path
-    if not 1 <= first <= last:
-        raise UsageError(f"{first}-{last} is not a range of lines: lines count from 1, in ascending order")
+    if not first:
+        raise UsageError("there is no line 0; lines count from 1.")
+    if first > last:
+        raise UsageError(f"{first}-{last} is not a range of lines: write the lower number first.")
     if document.file_lines is None:
         notation = f"{path}, {page_label(path)} {first}" if document.pages else f"{path} § Heading"
-        raise UsageError(f"{path} has no numbered lines: write {notation}, or a passage id")
+        raise UsageError(f"{path} has no numbered lines: write {notation}, or a passage id.")
     total = len(LineMap(document.text))
     if document.file_lines == ():
         if first > total:
-            raise UsageError(f"{path} has {total:,} lines; there is no line {first:,}")
+            raise UsageError(f"{path} has {total:,} lines; there is no line {first:,}.")
         return first - 1, min(last, total)
     lines, numbers = LineMap(document.text), FileLines(document)
     ranges = [numbers.range_of(*span) if span[0] < span[1] else None for span in map(lines.span, range(1, total + 1))]
     positions = [at for at, lines_at in enumerate(ranges) if lines_at and lines_at[0] <= last and first <= lines_at[1]]
     if not positions:
-        raise UsageError(f"{path} has no text on line {first:,}")
+        raise UsageError(f"{path} has no text on line {first:,}.")
     return positions[0], positions[-1] + 1
 
 
@@ -200,7 +202,7 @@ def _stored_view(place: Place, stored: Sequence[StoredPassage], state: State | N
     if place.page is not None:
         chosen = tuple(passage for passage in stored if passage.page == place.page)
         if not chosen:
-            raise UsageError(f"{place.path} has no text {page_in_words(place.path, place.page)}")
+            raise UsageError(f"{place.path} has no text {page_in_words(place.path, place.page)}.")
     numbered: dict[int, str] = {}
     lines: list[tuple[int | None, str]] = []
     end = 0
@@ -218,6 +220,6 @@ def _stored_view(place: Place, stored: Sequence[StoredPassage], state: State | N
         end = passage.end
     shown = (*lines, *sorted(numbered.items()))
     if place.lines is not None and not shown:
-        raise UsageError(f"{place.path} cannot be read, and these lines are not in the index")
+        raise UsageError(f"{place.path} cannot be read, and these lines are not in the index.")
     is_whole = place.lines is None and place.page is None and not place.passages
     return View(place.path, shown, None if is_whole else (0, len(shown)), state, stored=True)

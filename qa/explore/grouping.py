@@ -105,10 +105,10 @@ def read_grouping(snapshot: Index) -> Grouping | None:
     return grouping
 
 
-def write_grouping(snapshot: Index, grouping: Grouping) -> None:
-    """Save topics; if there is no folder or it cannot be written now, topics are found again next time."""
+def write_grouping(snapshot: Index, grouping: Grouping) -> str:
+    """Save topics, or return why that is impossible now; they are then found again next time."""
     if snapshot.folder is None:
-        return
+        return "the index is not in a folder."
     from safetensors.numpy import save  # noqa: PLC0415
 
     values = asdict(grouping)
@@ -120,7 +120,8 @@ def write_grouping(snapshot: Index, grouping: Grouping) -> None:
     try:
         write_derived(snapshot.folder / FILE, save(arrays))
     except (LockedError, StorageError) as error:
-        _log.debug("topics are not saved: %s", error)
+        return str(error)
+    return ""
 
 
 def _require_valid(grouping: Grouping, dimension: int) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 
 from corpus.errors import UsageError
 from qa.explore.parameters import FILTERS, PLACE, QUESTION, TOPICS, K, Parameter
 from qa.explore.schemas import Schemas, body_schema
+from qa.require import either
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 _Schema = dict[str, Any]
 
@@ -50,6 +54,7 @@ _TOOLS: tuple[tuple[str, str, str, tuple[Parameter, ...]], ...] = (
         (TOPICS, *FILTERS),
     ),
 )
+_KINDS = {"string": "a text", "integer": "a number", "boolean": "true or false", "array": "a list"}
 _HINTS = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
@@ -90,6 +95,25 @@ def _output_schema(name: str) -> _Schema:
     return {**body, "$defs": schemas.definitions} if schemas.definitions else body
 
 
+def _problem(tool: types.Tool, error: ValidationError) -> str:
+    """Return what is wrong with the arguments of a tool, in our words."""
+    name, limit = " ".join(map(str, error.absolute_path)), error.validator_value
+    if error.validator == "required":
+        missing = next(argument for argument in limit if argument not in error.instance)
+        return f"{tool.name} needs {missing}."
+    if error.validator == "additionalProperties":
+        known = tool.input_schema["properties"]
+        unknown = ", ".join(argument for argument in error.instance if argument not in known)
+        return f"{tool.name} has no argument {unknown}; it has {', '.join(known) or 'none'}."
+    if error.validator in {"type", "enum"}:
+        choices = [limit] if isinstance(limit, str) else limit
+        return f"{name} must be {either(_KINDS.get(choice, choice) for choice in choices)}."
+    if error.validator == "minLength":
+        return f"{name} is empty."
+    characters = " characters" if error.validator == "maxLength" else ""
+    return f"{name} must be {'at least' if error.validator == 'minimum' else 'at most'} {limit:,}{characters}."
+
+
 def check_arguments(tool: types.Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments by the names that collections use; raise UsageError if one is invalid or unknown."""
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - not needed to start
@@ -97,8 +121,7 @@ def check_arguments(tool: types.Tool, arguments: Mapping[str, Any]) -> dict[str,
 
     error = best_match(Draft202012Validator(tool.input_schema).iter_errors(dict(arguments)))
     if error is not None:
-        where = ".".join(map(str, error.absolute_path))
-        raise UsageError(f"{where}: {error.message}" if where else error.message)
+        raise UsageError(_problem(tool, error))
     # In JSON Schema, 5.0 is an integer.
     values = {name: int(value) if isinstance(value, float) else value for name, value in arguments.items()}
     return {"question" if name == "query" else name: value for name, value in values.items()}

@@ -52,9 +52,10 @@ _WEEKDAYS = lazy_pattern(
 )
 # Between days that have the same hours.
 _JOINS = lazy_pattern(r"\s*(?:,|/|&|\+|and|und)?\s*")
-# What ends a part, and what it does not end with.
+# What ends a part, what it does not end with, and what is before a clause.
 _SENTENCE_END = lazy_pattern(r"[.;](?=\s|\Z)")
 _TAIL = lazy_pattern(r"(?:[\s,;.*_]|\s(?:and|und|but|on|in)(?=\W*\Z)|\s\((?=[\s,]*\Z))+\Z")
+_CLAUSE_START = lazy_pattern(r"(?:[.;](?=\s)|,|:(?=\s)|\b(?:and|but|und)\b|^)[\s*_•–-]*", re.MULTILINE)
 _HOURS = lazy_pattern(r"\d|\bclosed\b", re.IGNORECASE)
 _ASKS_FOR_HOURS = lazy_pattern(
     r"\W*(?:(?:at|from|until|till) )?(?:when|what time|how (?:early|late))\b"
@@ -250,19 +251,37 @@ def _units(text: str, body: int) -> Iterator[tuple[list[_Part], str]]:
 
 
 def _parts(text: str, start: int, end: int) -> list[_Part]:
-    """Return the parts of a line, each from its days to the next ones; none if the line gives no hours."""
+    """Return the parts of a line; none if no day has hours behind it.
+
+    Each part extends from its days to the next ones, or is the clause that ends with them: "closed on Sundays".
+    """
     groups: list[tuple[set[int], int, int]] = []
     for match in _WEEKDAYS.finditer(text, start, end):
         if groups and _JOINS.fullmatch(text, groups[-1][2], match.start()):
             groups[-1] = groups[-1][0] | _numbers(match), groups[-1][1], match.end()
         else:
             groups.append((_numbers(match), match.start(), match.end()))
-    ends = [*(first for _, first, _ in groups), end][1:]
-    parts = []
-    for (days, first, _), last in zip(groups, ends, strict=True):
-        part = _TAIL.sub("", _SENTENCE_END.split(text[first:last])[0])
-        parts.append(_Part(frozenset(days), (first, first + len(part))))
-    return parts if any(_HOURS.search(text, *part.span) for part in parts) else []
+    nexts = [*(first for _, first, _ in groups), end][1:]
+    ends = [
+        days_end + len(_SENTENCE_END.split(text[days_end:following])[0])
+        for (_, _, days_end), following in zip(groups, nexts, strict=True)
+    ]
+    if not any(_HOURS.search(text, group[2], last) for group, last in zip(groups, ends, strict=True)):
+        return []
+    parts: list[_Part] = []
+    limit = end
+    for i, (days, first, days_end) in reversed(list(enumerate(groups))):
+        last = min(ends[i], limit)
+        limit = first
+        if not _HOURS.search(text, days_end, last):
+            limit = _clause_start(text, groups[i - 1][2] if i else start, first)
+        parts.insert(0, _Part(frozenset(days), (limit, limit + len(_TAIL.sub("", text[limit:last])))))
+    return parts
+
+
+def _clause_start(text: str, start: int, day: int) -> int:
+    """Return where the clause with a day begins, at `start` or later; that is the day itself if no other is plain."""
+    return max((match.end() for match in _CLAUSE_START.finditer(text, start, day)), default=day)
 
 
 def _numbers(match: re.Match[str]) -> set[int]:

@@ -50,7 +50,7 @@ def _render_run(run: Evaluation, style: TerminalStyle) -> str:
     head = (
         f"{count(len(run.scores), 'question')} ({answerable:,} answerable) over "
         f"{count(run.index.documents, 'document')} ({count(run.index.passages, 'passage')}): {run.settings}, "
-        f"k = {run.settings.k}."
+        f"k={run.settings.k}."
     )
     time = f"Time per question, warm: median {metrics.median_ms:,.1f} ms, 95th percentile {metrics.p95_ms:,.1f} ms."
     blocks = [

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from corpus.formats import page_label
-from qa.answer.display import FLAGS, count, flags
+from qa.answer.display import FLAGS, count, flags, format_size
 from qa.explore.results import Similar, SimilarDocument, Topic, Topics
 from qa.terminal.answers import BOLD, DIM, WARN, Places, TerminalStyle, render_hits
-from qa.terminal.reports import format_size
 from qa.terminal.text import clean_line, clean_name
 
 _INDENT = "    "

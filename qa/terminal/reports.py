@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from qa.answer.display import count
+from qa.answer.display import count, format_size
 from qa.answer.results import State
 from qa.terminal.answers import BOLD, DIM, WARN, Places, TerminalStyle, first_few
 from qa.terminal.text import clean, clean_name, clean_rows
@@ -231,10 +231,8 @@ def render_check(report: CheckReport, style: TerminalStyle) -> str:
     rebuilt = "" if report.rebuilt is None else render_build(report.rebuilt, style)
     if not report.problems:
         return rebuilt + intact
-    problems = "".join(f"- {clean_name(problem)}\n" for problem in report.problems)
+    # Without the advice to repair them.
+    problems = "".join(
+        f"- {clean_name(problem.partition(' Run `qa check --repair`')[0])}\n" for problem in report.problems
+    )
     return f"Found damage:\n{problems}Repaired: {report.kind.value}\n{rebuilt}{intact}"
-
-
-def format_size(size: int) -> str:
-    """Return a size in words: "0.5 kB", "12.3 MB"."""
-    return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1e3:,.1f} kB"

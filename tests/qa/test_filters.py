@@ -81,13 +81,18 @@ def test_matching_files(snapshot: Snapshot, conditions: dict[str, Any], expected
     ("conditions", "message"),
     [
         ({"path": "tlaks/"}, "no indexed file matches the path 'tlaks/'. Similar: talks/."),
+        (
+            {"path": "filters0/talks"},
+            "no indexed file matches the path 'filters0/talks'. Paths are relative to the collection: talks",
+        ),
+        ({"where": "owner=ida"}, "nothing in the collection has owner=ida. There are the fields: author, "),
         ({"types": "plai"}, "no indexed file is of type plai. There are: md, py, txt."),
         ({"types": "mdx"}, "no indexed file is of type mdx. Similar: md."),
         (
             {"since": "2027"},
             "no indexed file was changed since 2027-01-01 00:00. Files were changed between 2024-01-31 ",
         ),
-        ({"where": "autor=Ida"}, "nothing in the collection has autor=Ida. Similar: author."),
+        ({"where": "autor=Ida"}, "nothing in the collection has autor=Ida. Similar fields: author."),
         ({"where": "author=Eve"}, "nothing in the collection has author=Eve. There are: Ida Grün, Tom Adair."),
         ({"where": "tags=sea", "types": "py"}, "nothing in the collection is of type py, and has tags=sea."),
         ({"where": ["author=tom", "tags=sea"]}, "nothing in the collection has author=tom, and has tags=sea."),

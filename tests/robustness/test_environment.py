@@ -198,7 +198,7 @@ def test_unmounted_folder_keeps_the_index(indexed: Path, tmp_path: Path) -> None
     answer = qa("ask", HERON, "--index", root)
     assert done.exit_code == 2
     assert "Is the folder mounted?" in done.stderr
-    assert "all 3 documents are missing (is the folder mounted?)" in answer.stderr
+    assert "all 3 files are missing (is the folder mounted?)" in answer.stderr
     assert "heron" in answer.stdout
     assert "file is missing" in answer.stdout
     shutil.copytree(indexed, root, ignore=shutil.ignore_patterns(".qa"), dirs_exist_ok=True)
@@ -221,7 +221,7 @@ def _shell(program: Program, line: str, root: Path, **environ: str) -> subproces
 def test_full_stdout_exits_with_74(program: Program, indexed: Path, args: str) -> None:
     """The exit code is 74, and one line says why."""
     done = _shell(program, f"{{qa}} {args} >/dev/full", indexed)
-    assert (done.returncode, done.stderr) == (74, b"qa: No space left on device\n")
+    assert (done.returncode, done.stderr) == (74, b"qa: cannot write the output: No space left on device\n")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from corpus.readers.assemble.document_builder import one_line, row_text
 from corpus.readers.assemble.line_builder import LineBuilder
@@ -12,7 +13,11 @@ from corpus.text.encodings import file_lines
 from corpus.types import BlockKind, Extracted
 
 _SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
-_SECTION = re.compile(rf"\s*\\({'|'.join(_SECTIONS)})\*?\s*(?:\[[^\]]{{0,500}}\])?\{{")
+_COMMAND = rf"\\({'|'.join(_SECTIONS)})\*?\s*(?:\[[^\]]{{0,500}}\])?\{{"
+_SECTION = re.compile(rf"\s*{_COMMAND}")
+# A section within a line, but not after "\\\\", and code, which may only show such a command.
+_LATER_SECTION = re.compile(rf"(?<=[^\s\\])\s*(?={_COMMAND})")
+_CODE = re.compile(r"\\(?:verb|lstinline|mintinline)|\{(?:verbatim|lstlisting|minted)")
 # An abstract is a heading at the level of sections.
 _ABSTRACT_LEVEL = 3
 _TITLE = re.compile(r"\\title\s*(?:\[[^\]]{0,500}\])?\{")
@@ -70,7 +75,7 @@ class _TexReader:
             elif self._environment in _TABLES and not _SECTION.match(self._shown[number]):
                 self._add_to_table(number, self._shown[number])
             else:
-                self._add_line(number, self._shown[number])
+                self._add_pieces(number, self._shown[number])
         self._add_row()
         return self._builder.build("text/x-tex", note=note)
 
@@ -81,6 +86,16 @@ class _TexReader:
             self._builder.line("")
         else:
             self._builder.line(line, BlockKind.CODE)
+
+    def _add_pieces(self, number: int, line: str) -> None:
+        """Add a line, with each section that begins within it on a line of its own."""
+        starts = [match.end() for match in _LATER_SECTION.finditer(line)]
+        if not starts or _CODE.search(line):
+            self._add_line(number, line)
+            return
+        for start, end in pairwise((0, *starts, len(line))):
+            self._builder.go_to(number + 1)
+            self._add_line(number, line[start:end])
 
     def _add_line(self, number: int, line: str) -> None:
         if "\\" not in line and not self._environment:

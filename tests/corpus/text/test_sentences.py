@@ -125,6 +125,17 @@ def sentences(text: str) -> list[str]:
         ("See https://a.b/c.d?e=1. Open a.txt! Done", ["See https://a.b/c.d?e=1.", "Open a.txt!", "Done"]),
         # Runs of marks
         ("Wait... What? Wait… what? Really?! Yes", ["Wait...", "What?", "Wait… what?", "Really?!", "Yes"]),
+        # Dots that lead to a value, other than those of an ellipsis
+        ("Fish soup ........ 14.80", ["Fish soup ........ 14.80"]),
+        ("Ferry desk ..... 555 01 22. It shuts at noon.", ["Ferry desk ..... 555 01 22.", "It shuts at noon."]),
+        ("Soup . . . . 4.80\nStew . . . . 9.10", ["Soup . . . . 4.80", "Stew . . . . 9.10"]),
+        ("Soup … £4.80\nStew … £9.10", ["Soup … £4.80", "Stew … £9.10"]),
+        ("Soup ...   Ida Holm\nStew ...   Bo Lind", ["Soup ...   Ida Holm", "Stew ...   Bo Lind"]),
+        ("Tides .......... Page 4", ["Tides .......... Page 4"]),
+        ("He left… She came. He paused ... She spoke.", ["He left…", "She came.", "He paused ...", "She spoke."]),
+        ("I went home.... It rained.", ["I went home....", "It rained."]),
+        ("Name ..........\nAddress ..........", ["Name ..........", "Address .........."]),
+        ("We use it. .NET is old. . . We go.", ["We use it.", ".NET is old. . . We go."]),
         # Quotes and brackets stay with their sentence
         ("“Yes.” He left. (Really.) And so.", ["“Yes.”", "He left.", "(Really.)", "And so."]),
         ('"Is it?" she asked. "No!" he said.', ['"Is it?" she asked.', '"No!" he said.']),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shlex
 import shutil
@@ -34,7 +35,11 @@ def test_without_the_extra_the_error_names_it(call: str) -> None:
 
 def test_a_folder_that_cannot_be_entered_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not a file in it, which may not exist."""
-    (tmp_path / STORE_FILE).mkdir()  # reading it fails
+
+    def refuse(_: Path) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("index.postgres.address.read_regular", refuse)
     for accessible, named in ((True, tmp_path / STORE_FILE), (False, tmp_path)):
         monkeypatch.setattr("os.access", lambda *_, accessible=accessible: accessible)
         with pytest.raises(StorageError, match=rf"cannot read {named}: .*\. Check its permissions"):

@@ -16,12 +16,18 @@ from index.storage.database import open_for_reading, open_for_writing, translate
 
 def test_a_refused_database_is_named_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite itself only reports that it cannot open the file."""
-    (folder := tmp_path / "folder").mkdir()
-    with pytest.raises(StorageError, match=f"refused to read or write {folder}: Is a directory. Check space and perm"):
-        open_for_writing(folder)
+    file = tmp_path / "missing" / "index.db"
+    with pytest.raises(StorageError, match=f"refused to read or write {file}: No such file .*. Check space and perm"):
+        open_for_writing(file)
     (file := tmp_path / "index.db").write_bytes(b"")
     monkeypatch.setattr("index.storage.database.os.access", lambda *_: False)
     with pytest.raises(StorageError, match=f"{file}: Permission denied"), translate_errors(file):
+        raise _disk_full_error()
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    (file := tmp_path / "index.db").write_bytes(b"")
+    with pytest.raises(StorageError, match=f"^the disk with {file} is full. Free space.$"), translate_errors(file):
         raise _disk_full_error()
 
 

@@ -53,7 +53,7 @@ def _raiser(error: BaseException) -> Callable[[], NoReturn]:
         (errors.LockedError("no"), 6, "qa: no"),
         (errors.StorageError("no"), 74, "qa: no"),
         (errors.QAError("a\n\x1b[2Jb"), 74, r"qa: a\n\x1b[2Jb"),
-        (OSError(28, "No space left on device"), 74, "qa: No space left on device"),
+        (OSError(28, "No space left on device"), 74, "qa: cannot write the output: No space left on device"),
         (OSError(13, "Permission denied", "a\nb"), 74, r"qa: a\nb: Permission denied"),
         (MemoryError(), 74, "qa: out of memory"),
         (KeyboardInterrupt(), 130, "qa: interrupted"),

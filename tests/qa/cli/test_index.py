@@ -8,12 +8,14 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
 from index.encoder.devices import Device
+from index.storage.locking import writer_lock
 from qa.collection import build
 from tests.encoders import BagEncoder
 from tests.qa.commands import documents, qa
@@ -221,18 +223,21 @@ def test_patterns_that_leave_nothing_are_named(notes: Path) -> None:
     assert qa("index", *options).stderr == f"qa: nothing to index in {notes}: no files are left with {patterns}.\n"
     qa("index")
     problem, empty = f"qa: no readable documents are left in {notes}", f"To empty the index on purpose: {allow}.\n"
-    assert qa("index", *options).stderr == f"{problem} with {patterns}, and the index has 2. {empty}"
+    assert qa("index", *options).stderr == f"{problem} with {patterns}, and the index has 2 files. {empty}"
     (notes / "qa.toml").write_text('exclude = ["*"]')
-    assert qa("index").stderr == f'{problem} with exclude = ["*"] in qa.toml, and the index has 2. {empty}'
+    assert qa("index").stderr == f'{problem} with exclude = ["*"] in qa.toml, and the index has 2 files. {empty}'
     (notes / "talks.md").write_bytes(b"\0" * 100)
     (notes / "sub" / "travel.md").unlink()
     (notes / "qa.toml").write_text('exclude = ["*.pdf"]')
-    assert qa("index").stderr == f"{problem}, and the index has 2. Skipped talks.md: binary, not text. {empty}"
+    assert qa("index").stderr == f"{problem}, and the index has 2 files. Skipped talks.md: binary, not text. {empty}"
     (notes / "talks.md").unlink()
-    assert qa("index").stderr == f"{problem}, and the index has 2. All its files are hidden or ignored. {empty}"
+    assert qa("index").stderr == f"{problem}, and the index has 2 files. All its files are hidden or ignored. {empty}"
     (notes / "sub").rmdir()
     (notes / "qa.toml").unlink()
-    assert qa("index", "--exclude", "*.pdf").stderr == f"{problem}, and the index has 2. Is the folder mounted? {empty}"
+    assert (
+        qa("index", "--exclude", "*.pdf").stderr
+        == f"{problem}, and the index has 2 files. Is the folder mounted? {empty}"
+    )
 
 
 def test_another_model_embeds_everything_again(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,3 +260,14 @@ def test_index_on_a_device(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(build, "load_encoder", load)
     assert [qa("index", *more).exit_code for more in ([], ["--device", "mps"])] == [0, 0]
     assert used == [Device.AUTO, Device.MPS]
+
+
+@pytest.mark.parametrize(("options", "is_said"), [(("--wait",), True), (("--wait", "-q"), False)])
+def test_quiet_does_not_say_that_it_waits(indexed: Path, options: tuple[str, ...], is_said: bool) -> None:
+    """It prints only what went wrong."""
+    with ExitStack() as lock:
+        lock.enter_context(writer_lock(indexed / ".qa"))
+        Timer(0.3, lock.close).start()
+        done = qa("index", *options)
+    assert (done.exit_code, "waiting for it to end" in done.stderr) == (0, is_said)
+    assert is_said or not done.stderr

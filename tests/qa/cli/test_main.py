@@ -107,6 +107,10 @@ def test_rm_removes_files_from_the_index(indexed: Path, monkeypatch: pytest.Monk
     assert qa("rm", "--undo", "../talks.md").stderr == "qa: ../talks.md was not left out by qa rm.\n"
     assert qa("rm", "--undo", "travel.md").stdout.startswith("1 file added (2 documents, 3 passages) in ")
     assert "Similar: sub/travel.md, " in qa("rm", "travels.md").stderr
+    assert qa("rm", "..").stderr == f"qa: .. is the whole collection. Delete {indexed / '.qa'}, or name files in it.\n"
+    monkeypatch.chdir(indexed.parent)
+    assert "is the whole collection. Delete " in qa("rm", indexed.name).stderr
+    monkeypatch.chdir(indexed / "sub")
     assert qa("rm", "../sub", "../talks.md").stdout.startswith("2 files removed (0 documents, 0 passages) in ")
 
 

@@ -63,7 +63,8 @@ def test_show_in_a_subfolder(indexed: Path, monkeypatch: pytest.MonkeyPatch, pla
     ("place", "words"),
     [
         ("talks.md:99", "talks.md has 7 lines; there is no line 99"),
-        ("talks.md:5-3", "5-3 is not a range of lines"),
+        ("talks.md:0", "there is no line 0; lines count from 1."),
+        ("talks.md:5-3", "5-3 is not a range of lines: write the lower number first."),
         ("talks.md#page=4", "talks.md has no numbered parts: write talks.md:LINE, or a passage id"),
         ("gone.md", "gone.md is not in the collection"),
         ("../../etc/passwd", "is not in the collection"),
@@ -87,4 +88,4 @@ def test_show_odd_names(indexed: Path) -> None:
     assert qa("show", "a:3").stdout == "x\n"
     assert qa("show", "a:3:1").stdout == "a:3  not in the index\n> 1  x\n"
     (indexed / "p.png").write_bytes(b"\x89PNG")
-    assert qa("show", "p.png").stderr == "qa: p.png: format not supported\n"
+    assert qa("show", "p.png").stderr == "qa: p.png: format not supported.\n"

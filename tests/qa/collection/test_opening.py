@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from corpus import FoundFile, read_file
+from corpus.errors import CorpusError, NoIndexError
 from index.storage.locking import writer_lock
 from index.update import diff, run, update
 from qa.collection import listing, opening, status
@@ -180,7 +182,7 @@ def test_deleted_files_are_named_if_they_stay_in_the_index(retriever: Retriever)
         (retriever.root / f"new{number}.txt").write_text(f"new {number}\n")
     for name in sorted(MANY)[:2]:
         (retriever.root / name).unlink()
-    assert "(0.0 MB), and 2 deleted files still in the index. " in opening.refresh_if_small(retriever).note
+    assert "(0.5 kB), and 2 deleted files still in the index. " in opening.refresh_if_small(retriever).note
 
 
 def test_only_a_limited_amount_of_moved_files_is_read(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,3 +191,13 @@ def test_only_a_limited_amount_of_moved_files_is_read(retriever: Retriever, monk
     for name in MANY:
         (retriever.root / name).rename(retriever.root / "old" / name)
     assert opening.refresh_if_small(retriever).note.startswith("65 new or changed files are not indexed yet")
+
+
+def test_a_folder_that_was_renamed_is_named(retriever: Retriever) -> None:
+    """The index is only missing because the folder is."""
+    shutil.rmtree(retriever.root / ".qa")
+    with pytest.raises(NoIndexError, match="there is no index in"):
+        opening.reload(retriever)
+    retriever.root.rename(retriever.root.with_name("renamed"))
+    with pytest.raises(CorpusError, match="no longer exists: deleted, renamed or unmounted"):
+        opening.reload(retriever)

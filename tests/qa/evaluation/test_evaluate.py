@@ -149,7 +149,7 @@ def test_changed_files_are_counted(retriever: Retriever, root: Path, questions: 
 def test_the_table(run: Evaluation) -> None:
     """It has every measure, confidence, verdicts and times, in lines that fit a screen."""
     text = eval_report.render_report(EvalReport(run), TerminalStyle())
-    summary = "4 questions (3 answerable) over 2 documents (3 passages): hybrid, re-ranked, k = 10."
+    summary = "4 questions (3 answerable) over 2 documents (3 passages): hybrid, re-ranked, k=10."
     assert summary in text.replace("\n", " ", 1)
     assert re.search(r"^hit@k +0\.667  1\.000  1\.000  1\.000  ", text, re.MULTILINE)
     for name in ("file@k", "recall@k", "MRR@10", "nDCG@10", "covered@1000", "highlight@1", "calibration", "AUROC"):

@@ -77,11 +77,18 @@ def test_records_are_documents(tmp_path: Path) -> None:
         assert Items.read(retriever.snapshot, "documents").count == retriever.snapshot.info.documents == 12
 
 
-def test_some_topics_are_not_saved(folder: Path, retriever: Retriever) -> None:
-    """Topics of some files are not saved, nor is anything while another process writes."""
+def test_some_topics_are_not_saved(folder: Path, retriever: Retriever, caplog: pytest.LogCaptureFixture) -> None:
+    """Topics of some files are not saved, nor is anything while another process writes.
+
+    A warning says so if `qa ask --topic` then counts others.
+    """
     assert retriever.topics(path="bread.md").total == 30
     with writer_lock(folder / ".qa"):
         assert len(retriever.topics().topics) == 3
+        assert not caplog.messages
+        assert len(retriever.topics(n=2).topics) == 2
+    (message,) = caplog.messages
+    assert message.startswith("these topics are not saved, so qa ask --topic counts others: ")
     assert not (folder / ".qa" / grouping.FILE).exists()
 
 

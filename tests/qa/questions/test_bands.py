@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.questions.bands import prefer_row_with_band, write_as_bands
+from qa.questions.bands import hours_on, prefer_row_with_band, write_as_bands
 from tests.qa.passages import stored
 
 WEIGHTS = """\
@@ -90,3 +90,30 @@ def test_the_row_of_the_band_answers(question: str, row: int) -> None:
     cells = [line.strip("| ") for line in text.split("\n")[2:5]]
     spans = [(text.index(line), text.index(line) + len(line)) for line in cells]
     assert prefer_row_with_band(stored(text), question, spans, spans[2]) == spans[row]
+
+
+@pytest.mark.parametrize(
+    ("day", "line", "expected"),
+    [
+        (
+            6,
+            "The boat shed is open Monday to Friday from 8.30 to 16.00. It is closed on Sundays.",
+            "It is closed on Sundays",
+        ),
+        (0, "The boat shed: 9–17 on Mondays, 10–16 on Tuesdays and closed on Sundays", "9–17 on Mondays"),
+        (1, "The boat shed: 9–17 on Mondays, 10–16 on Tuesdays and closed on Sundays", "10–16 on Tuesdays"),
+        (4, "Boat shed: Mon-Fri 9-17, closed on Saturdays and Sundays", "Mon-Fri 9-17"),
+        (5, "Boat shed: Mon-Fri 9-17, closed on Saturdays and Sundays", "closed on Saturdays and Sundays"),
+        (0, "Boat shed: Mon. 9-17; Sun. 10-12", "Mon. 9-17"),
+        # What is before a day is of another one, or of all
+        (6, "Boat shed, pier 3: Mon 9-17, Sun by appointment", "Sun by appointment"),
+        (1, "Boat shed: Mon 9-12, 14-17, Tue 9-12", "Tue 9-12"),
+        # Neither other days nor what happened on a day
+        (2, "Boat shed: Mon-Tue 9-17, closed on Sundays", None),
+        (5, "We sold 14 boats from the shed on Saturday.", None),
+    ],
+)
+def test_the_part_of_a_day_has_the_hours_before_it(day: int, line: str, expected: str | None) -> None:
+    """Of "closed on Sundays", "Sundays" alone is no answer."""
+    hours = hours_on("When is the boat shed open?", day, [stored(line)])
+    assert (line[slice(*hours.answer)] if hours and hours.answer else None) == expected

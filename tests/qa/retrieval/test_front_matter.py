@@ -47,6 +47,8 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("Who is the author of the kiln rebuild plan?", "Helga Moser", "Kiln.md:1-5"),
         # The note has no title other than its file name.
         ("When is Ines Brandl's birthday?", "1979-06-11", "People/Ines Brandl.md:1-6"),
+        # A field is no heading of the next one.
+        ("What did Helga Moser write?", "author: Helga Moser", "Kiln.md:1-5"),
         ("Who attended the kiln meeting?", "Helga Moser, Marek Dvořák, Anselm Vogt", "Minutes.md:1-4"),
         # The title is closest to the question, but does not answer it.
         ("What is the status of the website relaunch?", "on hold", "Website.md:1-7"),

@@ -16,6 +16,7 @@ import pytest
 from corpus.errors import IncompatibleError, ModelError, NoIndexError, UsageError
 from qa.answer.results import Answer, Highlight, IndexInfo, Location, Mode, Source, State
 from qa.collection.build import build_index
+from qa.filters import Filter
 from qa.retrieval.pipeline import Pipeline
 from qa.retrieval.retriever import Retriever
 from tests.encoders import BagEncoder
@@ -76,6 +77,13 @@ def test_duplicate_text_cites_both_places(root: Path) -> None:
             alone = retriever.search("when does the harbour close", k=1)[0]
         assert (alone.source.path, alone.text, alone.also_in) == (kept, SHARED.strip(), ())
         build(root, {gone: SHARED})
+
+
+def test_a_file_that_is_left_out_has_no_text(root: Path) -> None:
+    """Such as the file of a batch of questions."""
+    with opened(root) as retriever:
+        hit = retriever.ask("when does the harbour close", only=Filter(without=("a.txt",))).passages[0]
+    assert (hit.source.path, hit.also_in) == ("old/b.txt", ())
 
 
 @pytest.mark.parametrize("change", ["gone", "changed", "touched"])

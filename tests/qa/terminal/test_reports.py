@@ -9,10 +9,10 @@ import pytest
 
 from corpus.discovery.walk import SkippedFile
 from index.update.report import BuildReport, Note
-from qa.answer.display import count
+from qa.answer.display import count, format_size
 from qa.collection.watch import EventKind, FileEvent, Update
 from qa.terminal.answers import TerminalStyle
-from qa.terminal.reports import format_duration, format_size, render_build, render_preview, render_update
+from qa.terminal.reports import format_duration, render_build, render_preview, render_update
 
 
 def _report(

@@ -94,6 +94,30 @@ def test_commands_that_span_lines_keep_the_line_numbers() -> None:
     assert body_lines == ["Wet. (By", "sheep.) Dry.", "Gray", "came.", "Last", "", ""]
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (r"By Ida Holm\section{Catch}The cod grew.", [("By Ida Holm", ()), ("Catch The cod grew.", ("Catch",))]),
+        (r"\maketitle\section{Catch}", [("Catch", ("Catch",))]),
+        (
+            r"\section{Catch} Cod. \subsection*{Size} Long.",
+            [("Catch Cod.", ("Catch",)), ("Size Long.", ("Catch", "Size"))],
+        ),
+        # Code that shows a command, a word after a line break, and another command's argument
+        (r"Write \verb|\section{Catch}| here.", [("Write |Catch| here.", ())]),
+        (r"Cod\\section{2} here.", [("Cod section2 here.", ())]),
+        (r"A \titleformat{\section}{bold} here.", [("A bold here.", ())]),
+    ],
+)
+def test_a_section_within_a_line_is_a_heading(line: str, shown: list[tuple[str, tuple[str, ...]]]) -> None:
+    """What follows it is not glued to what is before; both are cited with the line of the file."""
+    extracted = read("a.tex", f"\\begin{{document}}\n{line}\n\nEnd.".encode())
+    blocks = [(extracted.text[block.start : block.end], block.heading) for block in extracted.blocks]
+    assert blocks[: len(shown)] == shown
+    last = extracted.blocks[len(shown) - 1]
+    assert FileLines(extracted).range_of(last.start, last.end) == (2, 2)
+
+
 def test_the_title_page_is_text_if_it_is_printed() -> None:
     """Title, authors and date are on their lines; the title of the document has no notes."""
     preamble = "\\title[Bogs]{Wet\nbogs\\thanks{To all.}}\n\\author{A. Gray \\and B. Lund}\n\\date{3 May}\n"
