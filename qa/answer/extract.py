@@ -131,7 +131,7 @@ class Block(NamedTuple):
 
 def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, looked_up: int | None = None) -> Extract:
     """Choose the sentences of a passage that answer; the one at character `looked_up`, if given, is the best."""
-    text, base = passage.text, passage.start
+    text = passage.text
     spans = candidate_spans(passage)
     if not spans:
         return Extract()
@@ -176,7 +176,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     near = [(start, end) for negated, start, end in scored[1:_MAX_HIGHLIGHTS] if negated <= _NEARLY * best_score < 0]
     further = [span for span in near if span[1] <= answer_span[0] or span[0] >= answer_span[1]]
     marked = (answer_span, *(items or further))
-    highlights = (Highlight((base + start, base + end), text[start:end]) for start, end in marked)
+    highlights = (Highlight.of(passage, span) for span in marked)
     with_list = _with_items(passage, answer_span[0], items[-1][1]) if items else text[slice(*answer_span)]
     answer = "\n".join(text[start:end] for start, end in boxes) if boxes else with_list
     names_question = is_procedure and headings_name_topic(question, passage, top[0])
@@ -206,8 +206,8 @@ def extract_steps(passage: StoredPassage, *, is_first: bool) -> Extract:
     while last + 1 < len(spans) and continues_item(text, spans[last], spans[last + 1]):
         last += 1
     items = spans[run[0] : last + 1]
-    highlights = (Highlight((passage.start + start, passage.start + end), text[start:end]) for start, end in items)
-    return Extract(tuple(highlights), 0.0, items[0], _with_items(passage, items[0][0], items[-1][1]))
+    highlights = tuple(Highlight.of(passage, item) for item in items)
+    return Extract(highlights, 0.0, items[0], _with_items(passage, items[0][0], items[-1][1]))
 
 
 def steps_answer(
@@ -243,8 +243,7 @@ def _command_at(question: str, passage: StoredPassage, answer_span: Span) -> Cod
 
 def _extract_command(question: str, passage: StoredPassage, block: CodeBlock, score: float) -> Extract:
     """Extract the commands of a block of code."""
-    base, text = passage.start, passage.text
-    highlights = tuple(Highlight((base + start, base + end), text[start:end]) for start, end in block.commands)
+    highlights = tuple(Highlight.of(passage, command) for command in block.commands)
     span = block.commands[0][0], block.commands[-1][1]
     return Extract(highlights, score, span, block.text, name=block.text if asks_for_command(question) else "")
 

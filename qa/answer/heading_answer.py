@@ -171,7 +171,7 @@ def prefer_expansion(question: str, passage: StoredPassage, extract: Extract) ->
     if span is None:
         return extract
     start, end = span
-    mark = Highlight((passage.start + start, passage.start + end), passage.text[start:end])
+    mark = Highlight.of(passage, (start, end))
     others = tuple(it for it in extract.highlights if it.chars[0] >= mark.chars[1] or it.chars[1] <= mark.chars[0])
     return replace(extract, highlights=(mark, *others), answer_span=span, answer=mark.text, name=mark.text)
 
@@ -222,7 +222,7 @@ def prefer_other_fields(passage: StoredPassage, extract: Extract) -> Extract:
     field = FIELD.match(text, start, record[1])
     if not others or field is None or not _is_date(field["value"]):
         return extract
-    marks = tuple(Highlight((passage.start + first, passage.start + last), text[first:last]) for first, last in others)
+    marks = tuple(Highlight.of(passage, other) for other in others)
     return replace(extract, highlights=marks, answer_span=others[0], answer="\n".join(mark.text for mark in marks))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from corpus import lazy_pattern, path_words
@@ -154,10 +155,8 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> NamedField 
     if not best or len({match.field.value for match, _ in best}) > 1:
         return None
     (unknown, _, field), passage = best[0]
-    start, end = field.span
-    mark = Highlight((passage.start + start, passage.start + end), passage.text[start:end])
     name = passage.text[slice(*field.value_span)]
-    return NamedField(passage, Extract((mark,), 1.0, field.span, mark.text, name=name, names_question=not unknown))
+    return NamedField(passage, _extract(passage, field.span, name, names_question=not unknown))
 
 
 def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period | None = None) -> NamedField | None:
@@ -178,10 +177,9 @@ def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period 
     text = passage.text
     start = min(stamp[0], span[0])
     end = stamp[1] if span[0] == passage.body and stamp[1] <= passage.body else len(text[: span[1]].rstrip())
-    mark = Highlight((passage.start + start, passage.start + end), text[start:end])
-    doer = doer_of(question, mark.text) if is_sure else None
-    name = text[slice(*stamp)] if asks_when(question) else mark.text[slice(*doer)] if doer else ""
-    extracted = Extract((mark,), 1.0, (start, end), mark.text, name=name, names_question=is_sure and bool(name))
+    doer = doer_of(question, text[start:end]) if is_sure else None
+    name = text[slice(*stamp)] if asks_when(question) else text[start:end][slice(*doer)] if doer else ""
+    extracted = _extract(passage, (start, end), name, names_question=is_sure and bool(name))
     return NamedField(passage, extracted, is_sure=is_sure)
 
 
@@ -196,12 +194,11 @@ def written_on(question: str, passages: Sequence[StoredPassage]) -> NamedField |
     found = message_date(question, passages)
     if found is None:
         return None
-    passage, (start, end), date = found
+    passage, span, date = found
     # The day of a chat may be written in an earlier passage.
     if not any(date in part for part in (passage.text, *passage.heading, passage.title)):
         return None
-    mark = Highlight((passage.start + start, passage.start + end), passage.text[start:end])
-    return NamedField(passage, Extract((mark,), 1.0, (start, end), mark.text, name=date, names_question=True))
+    return NamedField(passage, _extract(passage, span, date))
 
 
 def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
@@ -211,11 +208,9 @@ def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | 
     if found is None:
         return None
     passage, span, answer = found
-    text, shown = passage.text, answer or span
-    line = line_around(text, shown, passage.body)
-    mark = Highlight((passage.start + line[0], passage.start + line[1]), text[slice(*line)])
-    name = text[slice(*answer)] if answer else ""
-    extracted = Extract((mark,), 1.0, line, mark.text, name=name, names_question=answer is not None)
+    name = passage.text[slice(*answer)] if answer else ""
+    line = line_around(passage.text, answer or span, passage.body)
+    extracted = _extract(passage, line, name, names_question=answer is not None)
     return NamedField(passage, extracted, is_of_other_day=answer is None)
 
 
@@ -226,9 +221,7 @@ def phone_number(question: str, passages: Sequence[StoredPassage]) -> NamedField
         return None
     passage, (first, last) = found
     line = line_around(passage.text, (first, last), passage.body)
-    mark = Highlight((passage.start + line[0], passage.start + line[1]), passage.text[slice(*line)])
-    name = passage.text[first:last]
-    return NamedField(passage, Extract((mark,), 1.0, line, mark.text, name=name, names_question=True))
+    return NamedField(passage, _extract(passage, line, passage.text[first:last]))
 
 
 def reply(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
@@ -240,8 +233,13 @@ def reply(question: str, passages: Sequence[StoredPassage]) -> NamedField | None
     start, end = (turn if asked is None else asked).line[0], turn.line[1]
     if end - start > LONGEST_SPAN:
         start = turn.line[0]
-    mark = Highlight((passage.start + start, passage.start + end), passage.text[start:end])
-    return NamedField(passage, Extract((mark,), 1.0, turn.words, mark.text, name=name, names_question=True))
+    return NamedField(passage, replace(_extract(passage, (start, end), name), answer_span=turn.words))
+
+
+def _extract(passage: StoredPassage, span: Span, name: str, *, names_question: bool = True) -> Extract:
+    """Extract part of a passage, of which the words given as `name` answer."""
+    mark = Highlight.of(passage, span)
+    return Extract((mark,), 1.0, span, mark.text, name=name, names_question=names_question)
 
 
 def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from corpus.formats import page_label
 from corpus.types import PageBox
 from qa.answer import display
 
 if TYPE_CHECKING:
-    from index import Info
+    from index import Info, StoredPassage
 
 # How many passages are returned for a question, by default and at most.
 DEFAULT_K, MAX_HITS = 5, 1000
@@ -84,6 +84,12 @@ class Highlight:
     chars: tuple[int, int]
     text: str
     boxes: tuple[PageBox, ...] = ()
+
+    @classmethod
+    def of(cls, passage: StoredPassage, span: tuple[int, int]) -> Self:
+        """Highlight part of a passage, given by characters of its text."""
+        start, end = span
+        return cls((passage.start + start, passage.start + end), passage.text[start:end])
 
 
 @dataclass(frozen=True, slots=True)

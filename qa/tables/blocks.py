@@ -89,8 +89,8 @@ class BlockAnswer:
         """Return the lines of the blocks as highlights, by the row numbers of their passages."""
         extracts = {}
         for passage, lines, text in self.blocks:
-            highlights = (Highlight((passage.start + a, passage.start + b), passage.text[a:b]) for a, b in lines)
-            extracts[passage.id] = Extract(tuple(highlights), 1.0, (lines[0][0], lines[-1][1]), text)
+            highlights = tuple(Highlight.of(passage, line) for line in lines)
+            extracts[passage.id] = Extract(highlights, 1.0, (lines[0][0], lines[-1][1]), text)
         return extracts
 
 

@@ -58,11 +58,8 @@ class RowsAnswer:
         extracts = {}
         for passage in self.passages:
             rows = [row for row in (*self.rows, *self.names) if row.passage.id == passage.id]
-            highlights = (
-                Highlight((passage.start + row.span[0], passage.start + row.span[1]), _text(row))
-                for row in rows[:_MAX_HIGHLIGHTS]
-            )
-            extracts[passage.id] = Extract(tuple(highlights), 1.0, rows[0].span, _text(rows[0]))
+            highlights = tuple(Highlight.of(passage, row.span) for row in rows[:_MAX_HIGHLIGHTS])
+            extracts[passage.id] = Extract(highlights, 1.0, rows[0].span, _text(rows[0]))
         return extracts
 
 
