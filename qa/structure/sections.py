@@ -67,6 +67,12 @@ _COLLECTIVE = lazy_pattern(
 # The end of what is asked for itself: "the price | of the kayaks".
 _OF = lazy_pattern(r"(?<=\w) (?:about|at|by|during|for|from|in|of|on|to|with)\b", re.IGNORECASE)
 _CLAUSE = lazy_pattern(r"\W*(?P<word>what|how)\b", re.IGNORECASE)
+# Tasks, in words that are stop words: "what is left to do?", "To do:".
+_TO_DO = lazy_pattern(
+    r"(?:\bon (?:my|our|the) )?\bto-?do(?:s|['’]s)?\b(?: (?:list|items?)\b)?|\b(?:still|left) to (?:do|be done)\b"
+    r"|\bto do\b(?=\W*\Z| list\b)",
+    re.IGNORECASE,
+)
 _ASKS_WHAT_HAPPENED = lazy_pattern(
     r"\W*(?:what happened (?:at|to|on|with|during|in)|tell me about|describe"
     r"|what (?:was|were) (?:agreed|announced|decided|discussed|said) (?:at|in|on))\b",
@@ -140,6 +146,7 @@ class SectionQuestion:
     @classmethod
     def of(cls, question: str) -> SectionQuestion | None:
         """Return what a question asks for; None if a section surely does not answer it."""
+        question = _TO_DO.sub("tasks", question)
         clause = _CLAUSE.match(question)
         is_open = _ASKS_WHAT_HAPPENED.match(question) is not None
         plural: set[str] = set()
@@ -158,7 +165,7 @@ class SectionQuestion:
 
     def names(self, section: Section) -> bool:
         """Whether the question asks for what is below a heading; the rest of its words may be accounted for around."""
-        name = section.name.lower()
+        name = _TO_DO.sub("tasks", section.name.lower())
         # Comparing the beginnings of words is faster than stemming all headings.
         if not any(term[:_BEGINNING] in name for term in self.asked) or not self.asked & terms(name):
             return False
@@ -166,11 +173,11 @@ class SectionQuestion:
             return False
         # A line such as "Lena: see you at five" is by Lena, and what follows is not.
         parts = _PART.split(section.name) if section.is_known or ":" not in section.name else ()
-        return any(self._names(part) for part in {section.name, *parts} if part.strip())
+        return any(self._names(part) for part in {name, *parts} if part.strip())
 
     def missing(self, section: Section) -> set[str]:
         """Return the terms that the heading does not have."""
-        return set(self.asked) - terms(section.name) - _GENERIC
+        return set(self.asked) - terms(_TO_DO.sub("tasks", section.name)) - _GENERIC
 
     def _names(self, name: str) -> bool:
         named = terms(name)

@@ -48,6 +48,11 @@ He will retire. The ferry will not.
 | adult | 4 |
 | child | 2 |
 
+## To do
+
+- caulk the deck
+- order rope
+
 ## Storms
 
 ### Storm of 1953
@@ -149,6 +154,10 @@ def answer(snapshot: Snapshot, question: str) -> str | None:
         ("Which parts of the mill do I need to replace?", "Axle of the wheel\nTwo paddles\nSluice gate"),
         ("Which parts of the gate are to paint?", "- hinge\n- latch"),
         ("Which goods for sale were found on the Gannet?", "- tea\n- maps of the islands"),
+        ("What is left to do on the Gannet?", "- caulk the deck\n- order rope"),
+        ("What is on the to-do list of the Gannet ferry?", "- caulk the deck\n- order rope"),
+        ("What is there to do on the Gannet?", None),
+        ("What is left to do on the Petrel?", None),
         ("Which goods are for sale on the Petrel?", None),
         ("Which goods were for sale in 1990?", None),
         ("What are the goods?", None),
