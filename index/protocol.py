@@ -59,7 +59,7 @@ class Index(Protocol):
         """Close it; twice is fine."""
 
     def is_newest(self) -> bool:
-        """Return whether there is no newer generation; takes a fraction of a millisecond."""
+        """Return whether there is no newer generation, in a fraction of a millisecond; CorpusError if no folder."""
 
     def newest(self) -> Index:
         """Open the newest generation in the same place."""

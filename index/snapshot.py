@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from corpus.errors import CorpusError
 from index.dense.exact_segments import Floats
 from index.dense.scope import Scope, is_small_scope
 from index.dense.search import Candidate, DenseIndex
@@ -78,6 +79,8 @@ class Snapshot(Index):
         self._connection.close()
 
     def is_newest(self) -> bool:
+        if not self.folder.parent.exists():
+            raise CorpusError(f"{self.folder.parent} no longer exists: deleted, renamed or unmounted.")
         with translate_errors(self._file), closing(open_for_reading(self._file)) as connection:
             is_same = self._inode == _inode(self._file) and read_info(connection, self._file) == self.info
             return is_same and not self.is_outdated

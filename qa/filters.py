@@ -184,11 +184,9 @@ def _conditions(
 
 def _suggest_path(snapshot: Index, pattern: str, paths: Iterable[str]) -> str:
     """Suggest similar paths, or the pattern without the collection's own folder, which does not belong to it."""
-    root = "" if snapshot.folder is None else snapshot.folder.parent.name
-    inside = f"/{pattern}".partition(f"/{root}/")[2] if root else ""
-    if inside and snapshot.match_paths(inside):
-        return f" Paths are relative to the collection: {inside}"
-    return suggest_paths(pattern, paths)
+    inside = f"/{pattern}".partition(f"/{snapshot.folder.parent.name}/")[2] if snapshot.folder else ""
+    is_inside = bool(inside and snapshot.match_paths(inside))
+    return f" Paths are relative to the collection: {inside}" if is_inside else suggest_paths(pattern, paths)
 
 
 def _has_type(document: StoredDocument, kind: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice, takewhile
@@ -138,18 +138,11 @@ def _section_passages(snapshot: Index, path: str, section: str, page: int | None
     if start is None:
         headings = dict.fromkeys(passage.heading[-1] for passage in stored if passage.heading)
         near = [name for name in headings if section_words and set(section_words) <= set(_words(name))]
-        raise UsageError(f"{path} has no {_missing_part(section, tuple(headings), near)}")
+        kind = "" if section.startswith("(row ") else "anchor " if section.startswith("#") else "heading "
+        listed = ", ".join(f"§ {name}" for name in islice(near or (headings if kind else ()), _MAX_HEADINGS))
+        hint = f" {'Similar' if near else 'It begins with'}: {listed}." if listed else ""
+        raise UsageError(f"{path} has no {kind}{section if kind else section[1:-1]}.{hint}")
     return tuple(takewhile(is_in_section, stored[start:]))
-
-
-def _missing_part(section: str, headings: Sequence[str], near: Sequence[str]) -> str:
-    """Return the name of a part that a file does not have, and the headings that it has instead."""
-    if section.startswith("(row "):
-        return f"{section[1:-1]}."
-    shown = (near or headings)[:_MAX_HEADINGS]
-    kind = "Similar" if near else "The first are" if len(shown) < len(headings) else "There are"
-    subject = f"anchor {section}" if section.startswith("#") else f"heading {section}"
-    return f"{subject}.{f' {kind}: ' + ', '.join(f'§ {name}' for name in shown) + '.' if shown else ''}"
 
 
 def _is_unicode(path: str) -> bool:

@@ -72,15 +72,10 @@ _BREAK = re.compile(
 # A line in columns, as in a list of telephone numbers, or with dots between them, as in a price list.
 # And a line with a name and its value: "no signal -> restart", "**Status:** closed", "port = 8443".
 _COLUMNS = re.compile(r"\S[ \t]{3,}\S|\S ?(?:\.{4,} ?\S|(?:\. ){3})|\S (?:\.{3}|…)[ \t]+[£$€]?\d")
-# Dots that lead to the value of a row: "soup ..... Page 4", "soup … 4.80", "soup . . . 4.80". A sentence may end with
-# three, or with four directly after a word.
+# Dots that lead to a value: "soup ..... Page 4", "soup … 4.80", "soup . . . 4.80"; three, or four glued, may be an end.
 _LEADERS = re.compile(
-    r"""
-    (?: \.{5,} | …{2,} | (?<=\s)\.{4} ) [ \t]+ (?=\S)
-    | (?: \.{3,} | … ) (?: [ \t]+ (?=[£$€(+]{0,2}\d) | (?:[ ]{3,} | [ ]*\t[ \t]*) (?=\S) )
-    | \.[ ]+\.(?![^\s.]) | (?<=\.[ ])\.[ \t]+(?=\S)
-    """,
-    re.VERBOSE,
+    r"(?:\.{5,}|…{2,}|(?<=\s)\.{4})[ \t]+(?=\S)|(?:\.{3,}|…)(?:[ \t]+(?=[£$€(+]{0,2}\d)|(?: {3,}| *\t[ \t]*)(?=\S))"
+    r"|\. +\.(?![^\s.])|(?<=\. )\.[ \t]+(?=\S)"
 )
 _FIELD = re.compile(
     r"\s*[*_]*(?P<first>[^\W\d_])[^\s:.!?=]*(?: [^\s:.!?=]+){0,3}(?:(?::[*_]*| ?(?:[-=]>|→)| ?=) +\S|=[^\s=>])"

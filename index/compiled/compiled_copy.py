@@ -21,7 +21,6 @@ from index.compiled.runtime import CompileError, has_amx, openvino
 from index.storage import disk
 from index.storage.file_digests import sha256_of
 from index.storage.files import ABANDONED_SECONDS, cache_folder, sweep, write_to_cache
-from index.storage.locking import NO_PROBLEM
 from index.storage.sealed import read_sealed, seal
 
 _LOG = logging.getLogger(__name__)
@@ -124,7 +123,7 @@ class CompiledCopy:
         sweep(folder.parent, older_than=ABANDONED_SECONDS)
         disk.make_folder(temporary, mode=0o700)
         try:
-            _LOG.warning("preparing %s for this machine (once)", self.name, extra=NO_PROBLEM)
+            _LOG.warning("preparing %s for this machine (once)", self.name)
             self._write(library, temporary)
             # The checked files must be on disk before the rename.
             for name in _FILES:

@@ -8,7 +8,6 @@ import hashlib
 import math
 import os
 import sqlite3
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -158,10 +157,9 @@ def _translated_error(error: sqlite3.Error, file: Path) -> DamagedIndexError | L
         return LockedError(f"{file} is in use by another process. Wait for it to end.")
     system_errors = ("SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
     if name.startswith(system_errors) and name != "SQLITE_IOERR_SHORT_READ":
-        reason = _refusal_reason(file)
-        if reason is None and name.startswith("SQLITE_FULL"):
+        reason = _refusal_reason(file) or error
+        if reason is error and name == "SQLITE_FULL":
             return StorageError(f"the disk with {file} is full. Free space.")
-        reason = reason or str(error)
         return StorageError(f"the system refused to read or write {file}: {reason}. Check space and permissions.")
     return DamagedIndexError(f"{file} is damaged: {error}. {REPAIR}")
 
@@ -172,11 +170,9 @@ def _refusal_reason(file: Path) -> str | None:
     The file is not opened: closing it would release the locks of this process's connections to it.
     """
     try:
-        is_folder = stat.S_ISDIR(file.stat().st_mode)
+        file.stat()
     except OSError as error:
         return error.strerror
-    if is_folder:
-        return os.strerror(errno.EISDIR)
     return None if os.access(file, os.R_OK) else os.strerror(errno.EACCES)
 
 

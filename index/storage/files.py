@@ -84,8 +84,6 @@ def make_folder(folder: Path) -> None:
         if error.errno == errno.EROFS:
             advice = f"Before the disk is mounted, make it a link to a writable folder: ln -s FOLDER {folder}"
         raise StorageError(f"cannot create {folder}: {error.strerror or error}. {advice}") from error
-    if not folder.is_dir():
-        raise StorageError(f"{folder} is not a folder. Delete or rename it.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StorageError(f"cannot write into {folder}: it is read-only. Questions still work; updates do not.")
 

@@ -1,7 +1,4 @@
-"""Require that the files of an index folder are regular files, and open them without waiting.
-
-The folder may come from a stranger: a link in it would lead a write into another file, and reading a pipe never ends.
-"""
+"""Open files of an index folder, which may come from a stranger: no link leads a write elsewhere, no pipe blocks."""
 
 from __future__ import annotations
 
@@ -17,17 +14,13 @@ _SAFE = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLO
 
 
 def require_regular(path: Path, *, links: float = math.inf) -> None:
-    """Require that a file, if it exists, is a regular one, and has at most so many names (hard links).
-
-    Raises:
-        StorageError: It is something else; the message names it.
-    """
+    """Raise a StorageError unless a file, if it exists, is a regular one with at most so many names (hard links)."""
     with contextlib.suppress(OSError):  # whoever opens it reports why the system refuses
         _require(path, path.lstat(), links)
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY, *, links: float = math.inf) -> int:
-    """Open a file that must be regular, as in `require_regular`, and return a descriptor; also raises OSError."""
+    """Open a file without waiting, and return a descriptor; raises OSError, or as `require_regular`."""
     require_regular(path, links=links)
     descriptor = os.open(path, flags | _SAFE, 0o644)
     try:
@@ -39,20 +32,17 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, *, links: float = math.in
 
 
 def read_regular(path: Path) -> bytes:
-    """Return the bytes of a file that must be regular; raises like `open_regular`."""
+    """Return the bytes of a file; raises like `open_regular`."""
     with open(open_regular(path), "rb") as stream:
         return stream.read()
 
 
 def _require(path: Path, status: os.stat_result, links: float) -> None:
-    if stat.S_ISLNK(status.st_mode):
-        problem = "a link, which may lead a write into another file"
-    elif stat.S_ISDIR(status.st_mode):
-        problem = "a folder, not a file"
-    elif not stat.S_ISREG(status.st_mode):
-        problem = "a pipe or a device, not a file"
-    elif status.st_nlink > links:
-        problem = "a hard link: the same file has another name elsewhere"
-    else:
-        return
-    raise StorageError(f"{path} is {problem}. Delete it, then run `qa index`.")
+    problems = {
+        "a link, which may lead a write into another file": stat.S_ISLNK(status.st_mode),
+        "a folder, not a file": stat.S_ISDIR(status.st_mode),
+        "a pipe or a device, not a file": not stat.S_ISREG(status.st_mode),
+        "a hard link: the same file has another name elsewhere": status.st_nlink > links,
+    }
+    for problem in (text for text, applies in problems.items() if applies):
+        raise StorageError(f"{path} is {problem}. Delete it, then run `qa index`.")

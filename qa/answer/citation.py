@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -69,11 +69,6 @@ def cited(
         )
         for rank, (passage, score) in enumerate(ranked, start=1)
     )
-
-
-def without_places(hits: Sequence[Hit], paths: Collection[str]) -> tuple[Hit, ...]:
-    """Return hits that do not mention these files as having the same text."""
-    return tuple(replace(hit, also_in=tuple(place for place in hit.also_in if place.path not in paths)) for hit in hits)
 
 
 def state_without(path: str, error: Unreadable) -> State:

@@ -148,7 +148,8 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     if looked_up is not None:
         scored.sort(key=lambda it: looked_up >= it[2] or looked_up < it[1])
     best_score, best_first = scored[0][0], [(start, end) for _, start, end in scored]
-    answer_span = best_first[0] = _below_run_in_heading(question, passage, spans, best_first[0])
+    below = () if passage.is_front_matter else spans  # a field is not the heading of the next one
+    answer_span = best_first[0] = _below_run_in_heading(question, text, below, best_first[0])
     # The paragraph takes the place of its sentences.
     best_first[1:] = (it for it in best_first[1:] if it[1] <= answer_span[0] or it[0] >= answer_span[1])
     spans = sorted(best_first)
@@ -341,15 +342,11 @@ def _prefer_sentence_with_long_number(question: str, text: str, best: Span, best
     return next((span for span in best_first if asked & plain_numbers(text[slice(*span)])), best)
 
 
-def _below_run_in_heading(question: str, passage: StoredPassage, spans: Sequence[Span], best: Span) -> Span:
+def _below_run_in_heading(question: str, text: str, spans: Sequence[Span], best: Span) -> Span:
     """Return the best sentence; if it is a heading that the question names, the rest of its paragraph.
 
-    That is the next sentence, if the paragraph is long: "**Side effects.** Common: headache." A field of front matter
-    heads no others.
+    That is the next sentence, if the paragraph is long: "**Side effects.** Common: headache."
     """
-    text = passage.text
-    if passage.is_front_matter:
-        return best
     line = without_marker(text[line_start(text, best[0]) : best[1]].strip())
     is_marked = _RUN_IN.fullmatch(text[slice(*best)]) is not None
     is_line = line == text[slice(*best)].strip() and text[best[1] : best[1] + 1] == "\n" and NO_STOP.search(line)

@@ -118,9 +118,9 @@ def _print_error(error: Exception) -> int:
         return error.exit_code
     if isinstance(error, OSError):
         _flush_or_discard(sys.stdout)
-        name = "cannot write the output: " if error.errno == errno.ENOSPC else ""  # files of ours are named
-        if isinstance(error.filename, str | bytes | os.PathLike):
-            name = f"{os.fspath(error.filename)!s}: "
+        name = f"{os.fspath(error.filename)!s}: " if isinstance(error.filename, str | bytes | os.PathLike) else ""
+        if error.errno == errno.ENOSPC and not name:
+            name = "cannot write the output: "
         _print_message(f"{name}{error.strerror or error}")
         return StorageError.exit_code
     if isinstance(error, MemoryError):

@@ -207,9 +207,9 @@ class Refresher:
     def __call__(self) -> None:
         """Index small changes and switch to the newest generation."""
         from index import Device
-        from qa.collection.opening import refresh_if_small, reload
+        from qa.collection.opening import refresh_if_small
 
-        reload(self._retriever)
+        self._retriever.reload()
         with progress() as callback:
             collection = refresh_if_small(self._retriever, progress=callback, device=Device(self._device))
         _report(collection if collection.note != self._last_note else replace(collection, note=""), is_build=False)

@@ -136,16 +136,6 @@ def refresh_if_small(
         return opened
 
 
-def reload(retriever: Retriever) -> None:
-    """Switch to the newest generation as `Retriever.reload` does; a CorpusError if the folder no longer exists."""
-    try:
-        retriever.reload()
-    except NoIndexError:
-        if not retriever.root.exists():
-            raise folder_gone_error(retriever.root) from None
-        raise
-
-
 def _refresh(
     retriever: Retriever, progress: ProgressCallback | None, device: Device, limit: ChangeLimit
 ) -> OpenedCollection:

@@ -16,7 +16,7 @@ from corpus.errors import UsageError
 from index import Index, Progress
 from qa.answer.citation import BoxFinder
 from qa.answer.results import IndexInfo, Result, json_value
-from qa.collection.opening import ANY_CHANGE, refresh_if_small, reload, update_failure_note
+from qa.collection.opening import ANY_CHANGE, refresh_if_small, update_failure_note
 from qa.collection.settings import CollectionSettings, read_settings
 from qa.collection.show import show_indexed
 from qa.collection.status import status
@@ -162,7 +162,7 @@ class ServedCollection:
         """Yield the newest state, after an update if one is due and takes no longer than questions wait."""
         if self._follow and (update := self._current_update()) is not None:
             wait([update], max(0.0, self._update_began + _MAX_WAIT_SECONDS - time.monotonic()))
-        reload(self._retriever)
+        self._retriever.reload()
         with self._retriever.reading() as snapshot:
             yield Served(self._retriever, snapshot, self._settings, self._boxes)
 

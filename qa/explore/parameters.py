@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from qa.answer.results import LONGEST_QUESTION, MAX_HITS, Mode
+from qa.require import either
 
 MAX_TOPICS = 200
 _TEXT = {"type": "string"}
@@ -32,6 +33,14 @@ class Parameter:
     required: bool = False
     repeated: bool = False
     example: str = ""
+
+
+def must_be(schema: Mapping[str, Any]) -> str:
+    """Return in words what a value must be: "a number from 1 to 200"."""
+    if schema["type"] == "integer":
+        return f"a number from {schema['minimum']:,} to {schema['maximum']:,}"
+    limit = f" of at most {schema['maxLength']:,} characters" if "maxLength" in schema else ""
+    return "true or false" if schema["type"] == "boolean" else either(schema.get("enum", (f"a text{limit}",)))
 
 
 QUESTION = Parameter(

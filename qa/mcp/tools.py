@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mcp_types as types
 
 from corpus.errors import UsageError
-from qa.explore.parameters import FILTERS, PLACE, QUESTION, TOPICS, K, Parameter
+from qa.explore.parameters import FILTERS, PLACE, QUESTION, TOPICS, K, Parameter, must_be
 from qa.explore.schemas import Schemas, body_schema
-from qa.require import either
-
-if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError
 
 _Schema = dict[str, Any]
 
@@ -54,7 +50,6 @@ _TOOLS: tuple[tuple[str, str, str, tuple[Parameter, ...]], ...] = (
         (TOPICS, *FILTERS),
     ),
 )
-_KINDS = {"string": "a text", "integer": "a number", "boolean": "true or false", "array": "a list"}
 _HINTS = types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
@@ -95,23 +90,16 @@ def _output_schema(name: str) -> _Schema:
     return {**body, "$defs": schemas.definitions} if schemas.definitions else body
 
 
-def _problem(tool: types.Tool, error: ValidationError) -> str:
+def _problem(tool: types.Tool, error: Any) -> str:
     """Return what is wrong with the arguments of a tool, in our words."""
-    name, limit = " ".join(map(str, error.absolute_path)), error.validator_value
+    properties = tool.input_schema["properties"]
     if error.validator == "required":
-        missing = next(argument for argument in limit if argument not in error.instance)
-        return f"{tool.name} needs {missing}."
+        return f"{next(name for name in error.validator_value if name not in error.instance)} is missing."
     if error.validator == "additionalProperties":
-        known = tool.input_schema["properties"]
-        unknown = ", ".join(argument for argument in error.instance if argument not in known)
-        return f"{tool.name} has no argument {unknown}; it has {', '.join(known) or 'none'}."
-    if error.validator in {"type", "enum"}:
-        choices = [limit] if isinstance(limit, str) else limit
-        return f"{name} must be {either(_KINDS.get(choice, choice) for choice in choices)}."
-    if error.validator == "minLength":
-        return f"{name} is empty."
-    characters = " characters" if error.validator == "maxLength" else ""
-    return f"{name} must be {'at least' if error.validator == 'minimum' else 'at most'} {limit:,}{characters}."
+        unknown = next(name for name in error.instance if name not in properties)
+        return f"no parameter {unknown!r}. Known: {', '.join(properties) or 'none'}."
+    name = error.absolute_path[0]
+    return f"{name} is empty." if error.instance == "" else f"{name} must be {must_be(properties[name])}."
 
 
 def check_arguments(tool: types.Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:

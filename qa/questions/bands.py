@@ -261,27 +261,18 @@ def _parts(text: str, start: int, end: int) -> list[_Part]:
             groups[-1] = groups[-1][0] | _numbers(match), groups[-1][1], match.end()
         else:
             groups.append((_numbers(match), match.start(), match.end()))
-    nexts = [*(first for _, first, _ in groups), end][1:]
-    ends = [
-        days_end + len(_SENTENCE_END.split(text[days_end:following])[0])
-        for (_, _, days_end), following in zip(groups, nexts, strict=True)
-    ]
-    if not any(_HOURS.search(text, group[2], last) for group, last in zip(groups, ends, strict=True)):
-        return []
     parts: list[_Part] = []
-    limit = end
+    limit = following = end
+    has_hours = False
     for i, (days, first, days_end) in reversed(list(enumerate(groups))):
-        last = min(ends[i], limit)
-        limit = first
+        after = _SENTENCE_END.split(text[days_end:following])[0]
+        has_hours = has_hours or _HOURS.search(after) is not None
+        last, limit, following = min(days_end + len(after), limit), first, first
         if not _HOURS.search(text, days_end, last):
-            limit = _clause_start(text, groups[i - 1][2] if i else start, first)
+            clauses = _CLAUSE_START.finditer(text, groups[i - 1][2] if i else start, first)
+            limit = max((match.end() for match in clauses), default=first)
         parts.insert(0, _Part(frozenset(days), (limit, limit + len(_TAIL.sub("", text[limit:last])))))
-    return parts
-
-
-def _clause_start(text: str, start: int, day: int) -> int:
-    """Return where the clause with a day begins, at `start` or later; that is the day itself if no other is plain."""
-    return max((match.end() for match in _CLAUSE_START.finditer(text, start, day)), default=day)
+    return parts if has_hours else []
 
 
 def _numbers(match: re.Match[str]) -> set[int]:

@@ -27,7 +27,6 @@ from index import (
     require_same_encoder,
 )
 from qa.answer import confidence
-from qa.answer.citation import without_places
 from qa.answer.results import DEFAULT_K, Hit, Mode, Result
 from qa.filters import EVERYTHING, Filter, Paths, add_path
 from qa.locate import find_index, working_directory
@@ -338,8 +337,9 @@ class Retriever:
 
                 among = scope_of(pipeline.snapshot, topic, only)
             result, features = pipeline.answer(request, among, clock)
-        if only.without:
-            result = replace(result, passages=without_places(result.passages, only.without))
+        places = (tuple(it for it in hit.also_in if it.path not in only.without) for hit in result.passages)
+        hits = tuple(replace(hit, also_in=it) for hit, it in zip(result.passages, places, strict=True))
+        result = replace(result, passages=hits)
         if note:
             result = replace(result, index=replace(result.index, note=note))
         return result, features

@@ -75,7 +75,11 @@ class _TexReader:
             elif self._environment in _TABLES and not _SECTION.match(self._shown[number]):
                 self._add_to_table(number, self._shown[number])
             else:
-                self._add_pieces(number, self._shown[number])
+                shown = self._shown[number]
+                starts = () if _CODE.search(shown) else (match.end() for match in _LATER_SECTION.finditer(shown))
+                for start, end in pairwise((0, *starts, len(shown))):
+                    self._builder.go_to(number + 1)
+                    self._add_line(number, shown[start:end])
         self._add_row()
         return self._builder.build("text/x-tex", note=note)
 
@@ -86,16 +90,6 @@ class _TexReader:
             self._builder.line("")
         else:
             self._builder.line(line, BlockKind.CODE)
-
-    def _add_pieces(self, number: int, line: str) -> None:
-        """Add a line, with each section that begins within it on a line of its own."""
-        starts = [match.end() for match in _LATER_SECTION.finditer(line)]
-        if not starts or _CODE.search(line):
-            self._add_line(number, line)
-            return
-        for start, end in pairwise((0, *starts, len(line))):
-            self._builder.go_to(number + 1)
-            self._add_line(number, line[start:end])
 
     def _add_line(self, number: int, line: str) -> None:
         if "\\" not in line and not self._environment:

@@ -8,8 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from corpus.errors import UsageError
-from qa.explore.parameters import Parameter
-from qa.require import either
+from qa.explore.parameters import Parameter, must_be
 
 # Name-value pairs in a query string.
 _MAX_PAIRS = 100
@@ -63,15 +62,13 @@ def _value(parameter: Parameter, values: list[str]) -> Any:
 def _parse(text: str, schema: Mapping[str, Any]) -> Any:
     """Parse a text by a JSON Schema; ValueError says what it must be."""
     if schema["type"] == "integer":
-        minimum, maximum = schema["minimum"], schema["maximum"]
         # `int` alone accepts "1_0", and digits of all scripts.
-        if text.isascii() and text.isdecimal() and len(text) < 10 and minimum <= int(text) <= maximum:
+        is_number = text.isascii() and text.isdecimal() and len(text) < 10
+        if is_number and schema["minimum"] <= int(text) <= schema["maximum"]:
             return int(text)
-        raise ValueError(f"a number from {minimum:,} to {maximum:,}")
-    if schema["type"] == "boolean":
-        if text not in ("true", "false"):
-            raise ValueError("true or false")
-        return text == "true"
-    if "enum" in schema and text not in schema["enum"]:
-        raise ValueError(f"{either(schema['enum'])}, not {text[:50]!r}")
-    return text
+    elif schema["type"] == "boolean":
+        if text in ("true", "false"):
+            return text == "true"
+    elif text in schema.get("enum", (text,)):
+        return text
+    raise ValueError(must_be(schema))

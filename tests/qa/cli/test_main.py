@@ -213,6 +213,7 @@ def test_check_and_repair(indexed: Path) -> None:
         mended = qa("check", "--repair")
         assert mended.exit_code == 0
         assert mended.stdout.startswith("Found damage:\n- ")
+        assert "Run `qa check" not in mended.stdout
         again = "all files were read again" if file == "database" else "derived data was rebuilt"
         assert f"\nRepaired: {again}" in mended.stdout
         assert mended.stdout.endswith(intact)

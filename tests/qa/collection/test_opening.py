@@ -197,7 +197,7 @@ def test_a_folder_that_was_renamed_is_named(retriever: Retriever) -> None:
     """The index is only missing because the folder is."""
     shutil.rmtree(retriever.root / ".qa")
     with pytest.raises(NoIndexError, match="there is no index in"):
-        opening.reload(retriever)
+        retriever.reload()
     retriever.root.rename(retriever.root.with_name("renamed"))
     with pytest.raises(CorpusError, match="no longer exists: deleted, renamed or unmounted"):
-        opening.reload(retriever)
+        retriever.reload()

@@ -143,22 +143,22 @@ def test_tools_return_what_the_command_line_prints(call: Call, sample: Path) -> 
 @pytest.mark.parametrize(
     ("tool", "arguments", "message"),
     [
-        ("ask", {}, "ask needs question."),
+        ("ask", {}, "question is missing."),
         ("ask", {"question": " "}, "the question is empty."),
-        ("ask", {"question": AWARD, "k": 0}, "k must be at least 1."),
+        ("ask", {"question": AWARD, "k": 0}, "k must be a number from 1 to 1,000."),
         (
             "ask",
             {"question": AWARD, "rerank": True},
-            "ask has no argument rerank; it has question, k, path, type, since, until, where.",
+            "no parameter 'rerank'. Known: question, k, path, type, since, until, where.",
         ),
         ("ask", {"question": AWARD, "path": "tlaks/"}, "no indexed file matches the path 'tlaks/'. Similar: talks/"),
-        ("ask", {"question": 7}, "question must be a text."),
-        ("ask", {"question": AWARD, "path": [7]}, "path 0 must be a text."),
-        ("ask", {"question": AWARD, "type": 7}, "type must be a text or a list."),
+        ("ask", {"question": 7}, "question must be a text of at most 10,000 characters."),
+        ("ask", {"question": AWARD, "path": [7]}, "path must be a text."),
+        ("ask", {"question": AWARD, "type": 7}, "type must be a text."),
         ("show", {"place": ""}, "place is empty."),
         ("show", {"place": ".hidden.md"}, ".hidden.md is not in the collection"),
         ("similar", {"place": "nothing.md"}, "nothing.md is not in the collection."),
-        ("topics", {"n": 1000}, "n must be at most 200."),
+        ("topics", {"n": 1000}, "n must be a number from 1 to 200."),
     ],
 )
 def test_errors_are_results_with_our_messages(call: Call, tool: str, arguments: dict[str, Any], message: str) -> None:
@@ -245,7 +245,7 @@ def test_several_collections_are_chosen_by_name(sample: Path, whales: Path) -> N
         assert "(sample, sample-2)" in str(client.instructions)
         answer = result_of(call, "ask", question="What is the keynote on Monday about?", collection="sample-2")
         assert answer["passages"][0]["source"]["path"] == "my notes.md"
-        assert "ask needs collection." in error_of(call, "ask", question=AWARD)
+        assert "collection is missing." in error_of(call, "ask", question=AWARD)
         assert "collection must be sample or sample-2." in error_of(call, "status", collection="third")
         text = call("read_resource", "qa://sample-2/document/my%20notes.md").contents[0].text
         assert text.startswith("# Whales")
