@@ -105,8 +105,9 @@ def quotation_first(words: int, lacking: int) -> bool:
 
 
 def spans(_: Path) -> Found:
-    """Parts of long sentences."""
-    return {"long": [end - start for start, end in candidate_spans.candidate_spans(stored("word " * 200))]}
+    """Parts of long sentences, and lines before a block."""
+    long = [end - start for start, end in candidate_spans.candidate_spans(stored("word " * 200))]
+    return {"long": long, "before": [len(candidate_spans.line_before("x" * size, 0, size)) for size in (190, 210)]}
 
 
 def highlighted(_: Path) -> Found:
@@ -180,7 +181,7 @@ EXPECTED: dict[ModuleType, Found] = {
         "front matter": "0 0 1 1",
         "words an original may lack": [False, True],
     },
-    candidate_spans: {"long": [399, 399, 199]},
+    candidate_spans: {"long": [399, 399, 199], "before": [190, 0]},
     extract: {
         "close": ["A one.", "B two."],
         "closer": ["A one.", "B two.", "C three."],
