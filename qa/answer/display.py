@@ -157,7 +157,7 @@ def _answer(result: Result) -> str:
     if not result.passages:
         return "No passage matches the question."
     if not result.found or result.answer is None:
-        return "No passage answers this with confidence." if not result.found else "These passages should answer it."
+        return "No passage answers this with confidence." if not result.found else "See the passages below."
     answer = result.answer
     return "\n".join([*(line + marks for line, marks in with_marks(answer, answer.text)), *remarks_below(answer)])
 

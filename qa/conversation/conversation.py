@@ -20,8 +20,8 @@ END_COMMANDS = ("exit", "quit", "/exit", "/quit")
 HELP = """\
 2              show passage 2 in its context
 /open 2        open its file in your editor or viewer; /open and /show also take a place: /show awards.md:12
-/path talks/   only matching files; /path by itself: all files again
-/topic 3       only topic 3 of qa topics; /topic by itself: all again
+/path talks/   search matching files only; /path: search all files
+/topic 3       search topic 3 of qa topics only; /topic: search all topics
 /mode keyword  search by words; or dense (by meaning), hybrid (both)
 /k 8           how many passages
 /json          switch to JSON, and back
@@ -144,7 +144,7 @@ class Conversation:
         """Return the id of the passage with a number, or the argument itself if it is a place."""
         if not argument.isdecimal():
             if not argument:
-                raise UsageError("which one? Give the number of a passage, or a place such as awards.md:12.")
+                raise UsageError("expected the number of a passage, or a place such as awards.md:12.")
             return argument
         passages = () if self._last_result is None else self._last_result.passages
         passage_id = next((hit.id for hit in passages if str(hit.rank) == argument.lstrip("0")), None)

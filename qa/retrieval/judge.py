@@ -149,7 +149,7 @@ class PassageJudge:
                 return list(map(of_original, reader.read(inputs), rewritten))
         except (CompileError, ImportError, ModelError) as error:
             if self.models.reader is not None:  # else another thread has already warned
-                _log.warning("Answers are whole sentences, as the reader cannot be used: %s", error)
+                _log.warning("The reader is unavailable, so answers are whole sentences: %s", error)
             self.models.reader = None
         return [None] * len(passages)
 

@@ -145,7 +145,7 @@ class Pipeline:
         if query.in_unknown_script and not models.has_warned:
             models.has_warned = True
             _log.warning(
-                "%s does not know this script, so only words are compared; a multilingual model compares meanings too.",
+                "%s does not support this script; searching by words only. A multilingual model searches by meaning, too.",
                 models.encoder.name,
             )
         return query

@@ -20,7 +20,7 @@ def test_text() -> None:
         "No passage answers this with confidence.\nConfidence: high (87%)\n[1]"
     )
     assert str(replace(_RESULT, passages=())).startswith("No passage matches the question.")
-    assert str(replace(_RESULT, answer=None)).startswith("These passages should answer it.")
+    assert str(replace(_RESULT, answer=None)).startswith("See the passages below.")
 
 
 def test_other_values_and_the_number_of_further_items_are_below_the_answer() -> None:

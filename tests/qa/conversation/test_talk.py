@@ -113,7 +113,7 @@ def test_after_an_error_or_ctrl_c_the_conversation_goes_on(terminal: Terminal) -
         "/k 000000005123": "/k needs a number from 1 to 1,000, such as /k 8.",
         "/mode best": "/mode takes hybrid, dense or keyword.",
         "/topic 99": "there is no topic 99; `qa topics` lists them.",
-        "/open": "which one? Give the number of a passage, or a place such as awards.md:12.",
+        "/open": "expected the number of a passage, or a place such as awards.md:12.",
         "/show nothing.md": "nothing.md is not in the collection",
     }.items():
         assert output_lines(terminal.say(line))[0].startswith(f"qa: {message}")

@@ -159,7 +159,7 @@ def test_a_question_in_a_script_unknown_to_the_model_is_answered_by_keywords(
     monkeypatch.setattr(BagEncoder, "unknown_token_ratio", lambda *_: 0.34)
     assert without_times(retriever.ask(question)) == without_times(by_words)
     assert retriever.ask("zzz").passages == ()
-    assert [record.getMessage()[:36] for record in caplog.records] == ["bag does not know this script, so on"]
+    assert [record.getMessage()[:36] for record in caplog.records] == ["bag does not support this script; se"]
     by_meaning = retriever.ask(question, mode=Mode.DENSE)
     assert len(by_meaning.passages) > len(by_words.passages)
 
