@@ -104,7 +104,7 @@ class Extract:
         answer_span: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.
         name: The part of `answer` that answers, if that is known.
-        names_question: Whether the answer surely is about what the question asks: a whole list of steps or tasks below
+        is_certain: Whether the answer surely is about what the question asks: a whole list of steps or tasks below
             headings with all words of its topic, or a step or dated heading that has them.
     """
 
@@ -113,7 +113,7 @@ class Extract:
     answer_span: Span = (0, 0)
     answer: str = ""
     name: str = ""
-    names_question: bool = False
+    is_certain: bool = False
 
     @property
     def has_list(self) -> bool:
@@ -180,9 +180,9 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     highlights = (Highlight.of(passage, span) for span in marked)
     with_list = _with_items(passage, answer_span[0], items[-1][1]) if items else text[slice(*answer_span)]
     answer = "\n".join(text[start:end] for start, end in boxes) if boxes else with_list
-    names_question = is_procedure and headings_name_topic(question, passage, top[0])
-    names_question = names_question or step_covers_question(question, passage, best_step)
-    return Extract(tuple(highlights), -best_score, answer_span, answer, names_question=names_question)
+    is_certain = is_procedure and headings_name_topic(question, passage, top[0])
+    is_certain = is_certain or step_covers_question(question, passage, best_step)
+    return Extract(tuple(highlights), -best_score, answer_span, answer, is_certain=is_certain)
 
 
 def extract_steps(passage: StoredPassage, *, is_first: bool) -> Extract:

@@ -117,7 +117,7 @@ def _dated_heading(question: str, passage: StoredPassage) -> Extract | None:
         if question_stems <= named and any(any(map(str.isdecimal, stem)) for stem in question_stems):
             start, end = line.span("name")
             mark = Highlight((passage.start + start, passage.start + end), line["name"])
-            return Extract((mark,), 1.0, (start, end), mark.text, name=dates[0].text, names_question=True)
+            return Extract((mark,), 1.0, (start, end), mark.text, name=dates[0].text, is_certain=True)
     return None
 
 

@@ -25,7 +25,7 @@ from qa.answer.heading_answer import (
     prefer_other_fields,
 )
 from qa.answer.later_values import find_later_value, statements_of
-from qa.answer.named_field import NamedField
+from qa.answer.line_answer import LineAnswer
 from qa.answer.results import Answer
 from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer, titles_of_entries
@@ -72,13 +72,13 @@ class Ranking:
         hits: Best first; k or more.
         judge: What judged the top passages; None if nothing did.
         rows: The rows of a table, or the blocks, that answer, if any.
-        named_field: The field, setting, dated entry or hours that the question names, if any.
+        line_answer: The field, setting, dated entry, hours, number or reply that answers, if any.
     """
 
     hits: list[RankedPassage]
     judge: PassageJudge | None
     rows: RowsAnswer | BlockAnswer | None
-    named_field: NamedField | None = None
+    line_answer: LineAnswer | None = None
 
     @property
     def judgements(self) -> dict[int, Judgement]:
@@ -116,8 +116,8 @@ class Answerer:
         extracts = _extract(query, [hit.passage for hit in ranked], self.ranking.judgements)
         if rows is not None:
             extracts |= rows.extracts()
-        if (field := self.ranking.named_field) is not None:
-            extracts[field.passage.id] = field.extract
+        if (line := self.ranking.line_answer) is not None:
+            extracts[line.passage.id] = line.extract
         parts = self._procedure_parts(ranked, extracts)
         if parts:
             ranked = _parts_first(parts, ranked)[:k]
@@ -171,7 +171,7 @@ class Answerer:
         numbers = owned_numbers(self.query.question)
         return (
             self.ranking.rows is not None
-            or extracted.names_question
+            or extracted.is_certain
             # "Dentist: 020 7946 0958" says whose number it is.
             or not numbers.isdisjoint(plain_numbers(best.text[slice(*extracted.answer_span)]))
             or covers_topic_of_sender(self.query.question, best)
@@ -181,7 +181,7 @@ class Answerer:
         """Return why the first passage does not answer, although the models may say that it does; "" if it may."""
         query, snapshot, question = self.query, self.snapshot, self.query.original
         is_lookup, has_rows = query.lookup is not None, self.ranking.rows is not None
-        field, sentence = self.ranking.named_field, best.text[slice(*span)]
+        line, sentence = self.ranking.line_answer, best.text[slice(*span)]
         objections: tuple[tuple[str, Callable[[], bool]], ...] = (
             ("an entry of another time", lambda: not is_lookup and is_of_other_time(question, best, span)),
             # Those below are not about rows, which are chosen by all words of the question.
@@ -190,7 +190,7 @@ class Answerer:
             ("front matter", lambda: best.is_front_matter and is_lookup and not is_sure),
             ("no such words", lambda: not is_lookup and not may_answer(query.text, best.text, span, reading)),
             ("an unknown number", lambda: query.number_is_unknown),
-            ("hours of other days", lambda: field is not None and field.is_of_other_day),
+            ("hours of other days", lambda: line is not None and line.is_of_other_day),
             ("another item", lambda: is_about_other_item(numbered_items_in(query.question), best, span)),
             ("the opposite procedure", lambda: is_opposite_procedure(query.text, best)),
             ("another statistic", lambda: lacks_statistic(query.question, sentence, best.text)),
@@ -305,7 +305,7 @@ def _steps(question: str, parts: Sequence[StoredPassage], extracts: Mapping[int,
     is_sure = headings_name_topic(question, parts[0], steps_by_id[parts[0].id].answer_span[0])
     return {
         row_id: replace(
-            extracts.get(row_id, steps), highlights=steps.highlights, answer=steps.answer, names_question=is_sure
+            extracts.get(row_id, steps), highlights=steps.highlights, answer=steps.answer, is_certain=is_sure
         )
         for row_id, steps in steps_by_id.items()
         if steps.highlights or row_id not in extracts

@@ -26,7 +26,7 @@ from qa.answer.dated_records import (
     without_record,
 )
 from qa.answer.exact_answer import asks_for_words
-from qa.answer.named_field import NamedField, dated_entry, day_hours, named_field, phone_number, reply, written_on
+from qa.answer.line_answer import LineAnswer, dated_entry, day_hours, named_field, phone_number, reply, written_on
 from qa.answer.results import Hit, IndexInfo, Mode, Result
 from qa.answer.which_documents import is_of_requested_kind
 from qa.filters import Filter, select
@@ -145,7 +145,7 @@ class Pipeline:
         if query.in_unknown_script and not models.has_warned:
             models.has_warned = True
             _log.warning(
-                "%s does not support this script; searching by words only. A multilingual model searches by meaning, too.",
+                "%s does not support this script; searching by words only. A multilingual model compares meanings.",
                 models.encoder.name,
             )
         return query
@@ -174,15 +174,15 @@ class Pipeline:
                 ranked = self._namesake_first(judge, ranked)
                 ranked = self._record_first(judge, ranked)
                 clock.lap("read")
-        rows, field = None, None
+        rows, line = None, None
         if judge is not None and cross_encoder is None:
-            rows, field = self._rows_or_field(judge, ranked)
+            rows, line = self._rows_or_line(judge, ranked)
         if rows is not None:
             ranked = _rows_first(rows, ranked)
-        if field is not None:
-            same = (hit for hit in ranked if hit.passage.id == field.passage.id)
-            ranked = put_first(next(same, None) or replace(ranked[0], passage=field.passage), ranked)
-        return Ranking(with_final_scores(ranked), judge, rows, field)
+        if line is not None:
+            same = (hit for hit in ranked if hit.passage.id == line.passage.id)
+            ranked = put_first(next(same, None) or replace(ranked[0], passage=line.passage), ranked)
+        return Ranking(with_final_scores(ranked), judge, rows, line)
 
     def _candidates(self, query: Query, wanted: int, clock: Stopwatch) -> list[RankedPassage]:
         """Retrieve and fuse distinct passages; those first that match a lookup or have the number asked about."""
@@ -268,20 +268,20 @@ class Pipeline:
         hit = next((it for it in ranked if it.passage.id == passage.id), replace(first, passage=passage))
         return put_first(hit, ranked)
 
-    def _rows_or_field(
+    def _rows_or_line(
         self, judge: PassageJudge, ranked: Sequence[RankedPassage]
-    ) -> tuple[RowsAnswer | BlockAnswer | None, NamedField | None]:
-        """Return the rows or blocks that answer, or the field, setting or dated entry that the question names."""
+    ) -> tuple[RowsAnswer | BlockAnswer | None, LineAnswer | None]:
+        """Return the rows or blocks that answer, or the line that does."""
         query = judge.query
         rows = self._find_rows(query, ranked) if judge.judgements else None
         if rows is not None and not asks_for_last_or_first(query.original):
             return rows, None
-        field = self._named_field(judge, ranked)
+        line = self._line_answer(judge, ranked)
         # All rows of a series are no answer if one is surely the last.
-        return (None, field) if rows is None or (field is not None and field.is_sure) else (rows, None)
+        return (None, line) if rows is None or (line is not None and line.is_sure) else (rows, None)
 
-    def _named_field(self, judge: PassageJudge, ranked: Sequence[RankedPassage]) -> NamedField | None:
-        """Return the field of a record, the setting or the dated entry that the question names."""
+    def _line_answer(self, judge: PassageJudge, ranked: Sequence[RankedPassage]) -> LineAnswer | None:
+        """Return the field, the hours, the number, the reply, the message or the entry that answers."""
         query = judge.query
         if query.mode is not Mode.HYBRID or query.for_documents or query.number_is_unknown or not ranked:
             return None
@@ -303,7 +303,7 @@ class Pipeline:
 
     def _dated_entry(
         self, judge: PassageJudge, passages: Sequence[StoredPassage]
-    ) -> tuple[NamedField | None, PassageJudge]:
+    ) -> tuple[LineAnswer | None, PassageJudge]:
         """Return the entry of a log that answers, and what judges it: without the time of a question that has one."""
         query, document = judge.query, passages[0].document
         asked = asked_time(query.original)
@@ -320,7 +320,7 @@ class Pipeline:
             return None, judge
         return found, judge if asked is None else replace(judge, query=replace(query, question=about, text=about))
 
-    def _written(self, query: Query, passages: Sequence[StoredPassage]) -> NamedField | None:
+    def _written(self, query: Query, passages: Sequence[StoredPassage]) -> LineAnswer | None:
         """Return the message whose date answers when somebody wrote or did something."""
         is_scope = isinstance(query.documents, Scope)
         paths = {it.document.path for it in passages[:READ_DEPTH] if not it.is_mail and not is_scope}
@@ -330,7 +330,7 @@ class Pipeline:
         parts = [it for path in sorted(short) for it in self.snapshot.passages_of(path)]
         return written_on(query.question, [*parts, *(it for it in passages if it.document.path not in short)])
 
-    def _reply(self, query: Query, passages: Sequence[StoredPassage]) -> NamedField | None:
+    def _reply(self, query: Query, passages: Sequence[StoredPassage]) -> LineAnswer | None:
         """Return the reply to the same question in a chat."""
         cut_off = [passage for passage in passages[:READ_DEPTH] if is_cut_off(query.question, passage)]
         if cut_off and not isinstance(query.documents, Scope) and cut_off[0].document.passages <= _MAX_PASSAGES:

@@ -65,7 +65,7 @@ def test_a_heading_that_names_all_of_the_question_has_its_date(question: str, is
     """The reader sees too little in it, as the text below is about something else."""
     passage = stored(RELEASE, path="quillon/CHANGELOG.md", body=BODY)
     result = heading_answer(question, passage, reading(RELEASE, answer="Fixed a crash", answered=-5.0))
-    assert (result is not None and result.names_question and result.name == "17 June 2023") == is_named
+    assert (result is not None and result.is_certain and result.name == "17 June 2023") == is_named
 
 
 @pytest.mark.parametrize(

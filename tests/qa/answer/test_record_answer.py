@@ -8,7 +8,7 @@ import pytest
 
 from qa.answer.extract import Extract
 from qa.answer.heading_answer import prefer_other_fields
-from qa.answer.named_field import named_field
+from qa.answer.line_answer import named_field
 from tests.qa.indexes import build, opened
 from tests.qa.passages import stored
 

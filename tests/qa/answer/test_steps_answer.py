@@ -134,9 +134,9 @@ def test_clauses_are_no_steps() -> None:
 
 def test_steps_are_sure_if_one_has_all_of_the_question() -> None:
     steps = "Use this if the primary is down.\n\n1. Page the lead.\n2. Promote the replica: `failover x`.\n3. Rest."
-    assert extracted("How do I promote the replica?", steps, context="Failover").names_question
-    assert not extracted("How do I promote the replica in Oslo?", steps, context="Failover").names_question
-    assert not extracted("How do I promote it?", steps, context="Failover").names_question
+    assert extracted("How do I promote the replica?", steps, context="Failover").is_certain
+    assert not extracted("How do I promote the replica in Oslo?", steps, context="Failover").is_certain
+    assert not extracted("How do I promote it?", steps, context="Failover").is_certain
 
 
 SAW = "1. Check the oil.\n2. Pull the cord."
@@ -170,7 +170,7 @@ SAW = "1. Check the oil.\n2. Pull the cord."
     ],
 )
 def test_steps_are_sure_if_the_heading_names_all_of_the_question(question: str, heading: str, is_named: bool) -> None:
-    assert extracted(question, SAW, context=heading).names_question is is_named
+    assert extracted(question, SAW, context=heading).is_certain is is_named
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ def test_steps_are_sure_if_the_heading_names_all_of_the_question(question: str, 
 )
 def test_the_line_before_the_steps_has_the_verb_of_the_question(line: str, is_named: bool) -> None:
     heading = "Starting and stopping the chain saw"
-    assert extracted("How do I start the chain saw?", line + SAW, context=heading).names_question is is_named
-    assert extracted("How do I start the saw?", f"Starting the saw\n{SAW}", context="Tools").names_question
+    assert extracted("How do I start the chain saw?", line + SAW, context=heading).is_certain is is_named
+    assert extracted("How do I start the saw?", f"Starting the saw\n{SAW}", context="Tools").is_certain
 
 
 BULLETS = "- Check the oil.\n- Pull the cord."
@@ -274,7 +274,7 @@ def test_without_tasks_a_question_about_them_gets_a_sentence() -> None:
 )
 def test_boxes_are_sure_if_all_that_the_question_names_is_above_them(question: str, is_named: bool) -> None:
     boxes = "- [x] Paint the door\n- [ ] Mend the slip"
-    assert extracted(question, boxes, context="Boathouse › To do").names_question is is_named
+    assert extracted(question, boxes, context="Boathouse › To do").is_certain is is_named
 
 
 def test_tasks_are_those_of_whom_the_question_names() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qa import Retriever, build_index
-from qa.answer.named_field import doer_of, written_on
+from qa.answer.line_answer import doer_of, written_on
 from tests.qa.indexes import write
 from tests.qa.passages import stored
 

@@ -1,8 +1,8 @@
-"""Answer with the field of a record, or the setting of a section, that a question names: "the IP of db02".
+"""Answer with the line that a question names: a field or setting, "the IP of db02", an entry of a log, hours, a reply.
 
 Every word of the question has to be accounted for: by the name of the field, by another value of its record or the name
 of its section, or else by the headings, title and path of the document. In the same way, questions name the entry of a
-log, or a weekday of opening hours.
+log, a weekday of opening hours, or whose telephone number they ask for.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ class _Match(NamedTuple):
     field: _Field
 
 
-class NamedField(NamedTuple):
-    """The field, dated entry or hours that a question names.
+class LineAnswer(NamedTuple):
+    """The line that answers: a field, a dated entry, hours, a telephone number, a message or a reply.
 
     Attributes:
         passage: Its passage.
@@ -132,7 +132,7 @@ class NamedField(NamedTuple):
     is_sure: bool = False
 
 
-def named_field(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+def named_field(question: str, passages: Sequence[StoredPassage]) -> LineAnswer | None:
     """Return the field that a question names; None if there is none, or several that have different values.
 
     One word of the question may be unknown for a setting, as in "port of the legacy host" with a section `[legacy]`:
@@ -156,10 +156,10 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> NamedField 
         return None
     (unknown, _, field), passage = best[0]
     name = passage.text[slice(*field.value_span)]
-    return NamedField(passage, _extract(passage, field.span, name, names_question=not unknown))
+    return LineAnswer(passage, _extract(passage, field.span, name, is_certain=not unknown))
 
 
-def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period | None = None) -> NamedField | None:
+def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period | None = None) -> LineAnswer | None:
     """Return the entry of a log or diary that answers; None if none surely does, or several do.
 
     If the question asks when something was, its date is the answer; else the reader has to find that in the entry.
@@ -179,8 +179,8 @@ def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period 
     end = stamp[1] if span[0] == passage.body and stamp[1] <= passage.body else len(text[: span[1]].rstrip())
     doer = doer_of(question, text[start:end]) if is_sure else None
     name = text[slice(*stamp)] if asks_when(question) else text[start:end][slice(*doer)] if doer else ""
-    extracted = _extract(passage, (start, end), name, names_question=is_sure and bool(name))
-    return NamedField(passage, extracted, is_sure=is_sure)
+    extracted = _extract(passage, (start, end), name, is_certain=is_sure and bool(name))
+    return LineAnswer(passage, extracted, is_sure=is_sure)
 
 
 def doer_of(question: str, text: str) -> Span | None:
@@ -189,7 +189,7 @@ def doer_of(question: str, text: str) -> Span | None:
     return doers[0].span("brackets" if doers[0]["brackets"] else "by") if len(doers) == 1 else None
 
 
-def written_on(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+def written_on(question: str, passages: Sequence[StoredPassage]) -> LineAnswer | None:
     """Return the date of a message by whom a question names that tells what it asks; None if none plainly does."""
     found = message_date(question, passages)
     if found is None:
@@ -198,10 +198,10 @@ def written_on(question: str, passages: Sequence[StoredPassage]) -> NamedField |
     # The day of a chat may be written in an earlier passage.
     if not any(date in part for part in (passage.text, *passage.heading, passage.title)):
         return None
-    return NamedField(passage, _extract(passage, span, date))
+    return LineAnswer(passage, _extract(passage, span, date))
 
 
-def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+def day_hours(question: str, passages: Sequence[StoredPassage]) -> LineAnswer | None:
     """Return the hours on the weekday that a question names, or else those of other days."""
     day = asked_day(question)
     found = None if day is None or asks_yes_or_no(question) else hours_on(question, day, passages)
@@ -210,21 +210,21 @@ def day_hours(question: str, passages: Sequence[StoredPassage]) -> NamedField | 
     passage, span, answer = found
     name = passage.text[slice(*answer)] if answer else ""
     line = line_around(passage.text, answer or span, passage.body)
-    extracted = _extract(passage, line, name, names_question=answer is not None)
-    return NamedField(passage, extracted, is_of_other_day=answer is None)
+    extracted = _extract(passage, line, name, is_certain=answer is not None)
+    return LineAnswer(passage, extracted, is_of_other_day=answer is None)
 
 
-def phone_number(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+def phone_number(question: str, passages: Sequence[StoredPassage]) -> LineAnswer | None:
     """Return the telephone number of whom a question names, in a line of an address list; None if it is not plain."""
     found = phone_number_of(question, passages)
     if found is None:
         return None
     passage, (first, last) = found
     line = line_around(passage.text, (first, last), passage.body)
-    return NamedField(passage, _extract(passage, line, passage.text[first:last]))
+    return LineAnswer(passage, _extract(passage, line, passage.text[first:last]))
 
 
-def reply(question: str, passages: Sequence[StoredPassage]) -> NamedField | None:
+def reply(question: str, passages: Sequence[StoredPassage]) -> LineAnswer | None:
     """Return the reply to the same question in a chat, with that; None if none plainly is one."""
     found = chat_reply(question, passages)
     if found is None:
@@ -233,13 +233,13 @@ def reply(question: str, passages: Sequence[StoredPassage]) -> NamedField | None
     start, end = (turn if asked is None else asked).line[0], turn.line[1]
     if end - start > LONGEST_SPAN:
         start = turn.line[0]
-    return NamedField(passage, replace(_extract(passage, (start, end), name), answer_span=turn.words))
+    return LineAnswer(passage, replace(_extract(passage, (start, end), name), answer_span=turn.words))
 
 
-def _extract(passage: StoredPassage, span: Span, name: str, *, names_question: bool = True) -> Extract:
+def _extract(passage: StoredPassage, span: Span, name: str, *, is_certain: bool = True) -> Extract:
     """Extract part of a passage, of which the words given as `name` answer."""
     mark = Highlight.of(passage, span)
-    return Extract((mark,), 1.0, span, mark.text, name=name, names_question=names_question)
+    return Extract((mark,), 1.0, span, mark.text, name=name, is_certain=is_certain)
 
 
 def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
