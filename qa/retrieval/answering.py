@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from index import STOP_WORDS, Index, Scope, StoredPassage, analyse
+from index import STOP_WORDS, Index, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.exact_answer import exact_answer, may_answer
 from qa.answer.extract import Extract, SpanScore, extract, extract_steps, steps_answer
@@ -254,7 +254,7 @@ class Answerer:
         query, first = self.query, ranked[0].passage if ranked else None
         if first is None or first.id not in extracts or self.ranking.rows is not None:
             return ()
-        if not asks_how_to(query.text) or query.lookup is not None or isinstance(query.documents, Scope):
+        if not asks_how_to(query.text) or query.lookup is not None or query.is_scoped:
             return ()
         if first.document.passages > _MAX_PASSAGES:
             return ()

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from index import Among, Index, Scope, StoredPassage
+from index import Among, Index, StoredPassage
 from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.dated_records import (
@@ -205,7 +205,7 @@ class Pipeline:
         query, first = judge.query, ranked[0] if ranked else None
         problem = None if first is None else judge.reading_of(first.passage)
         # A scope may end within a document, before the sections that resolve the problem.
-        if first is None or problem is None or query.lookup is not None or isinstance(query.documents, Scope):
+        if first is None or problem is None or query.lookup is not None or query.is_scoped:
             return ranked
         passages = resolving_passages(self.snapshot, query.text, first.passage)
         read = [(passage, reading) for passage, reading in zip(passages, judge.read(passages), strict=True) if reading]
@@ -237,7 +237,7 @@ class Pipeline:
         """Put a passage of the dated record that the question is about before all others, if it may answer."""
         query, first = judge.query, ranked[0] if ranked else None
         reading = None if first is None else judge.reading_of(first.passage)
-        if first is None or reading is None or query.lookup is not None or isinstance(query.documents, Scope):
+        if first is None or reading is None or query.lookup is not None or query.is_scoped:
             return ranked
         asked, last = asked_period(query.original), asks_for_last(query.original)
         passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
@@ -312,7 +312,7 @@ class Pipeline:
         may_ask = is_when if asked is None else not asked.day if is_when else asks_for_words(about)
         if not may_ask or document.passages > _MAX_PASSAGES or not (is_when or any(map(has_entries, passages))):
             return None, judge
-        whole = () if isinstance(query.documents, Scope) else self.snapshot.passages_of(document.path)
+        whole = () if query.is_scoped else self.snapshot.passages_of(document.path)
         ids = {passage.id for passage in whole}
         found = dated_entry(about, [*whole, *(it for it in passages if it.id not in ids)], asked)
         # An entry without some words of the question may be about something else.
@@ -322,8 +322,7 @@ class Pipeline:
 
     def _written(self, query: Query, passages: Sequence[StoredPassage]) -> LineAnswer | None:
         """Return the message whose date answers when somebody wrote or did something."""
-        is_scope = isinstance(query.documents, Scope)
-        paths = {it.document.path for it in passages[:READ_DEPTH] if not it.is_mail and not is_scope}
+        paths = {it.document.path for it in passages[:READ_DEPTH] if not (it.is_mail or query.is_scoped)}
         short = {
             path for it in passages if (path := it.document.path) in paths and it.document.passages <= MOST_PASSAGES
         }
@@ -333,7 +332,7 @@ class Pipeline:
     def _reply(self, query: Query, passages: Sequence[StoredPassage]) -> LineAnswer | None:
         """Return the reply to the same question in a chat."""
         cut_off = [passage for passage in passages[:READ_DEPTH] if is_cut_off(query.question, passage)]
-        if cut_off and not isinstance(query.documents, Scope) and cut_off[0].document.passages <= _MAX_PASSAGES:
+        if cut_off and not query.is_scoped and cut_off[0].document.passages <= _MAX_PASSAGES:
             whole = self.snapshot.passages_of(cut_off[0].document.path)
             ids = {passage.id for passage in passages}
             passages = [*passages, *(it for before, it in pairwise(whole) if before.id in ids and it.id not in ids)]
@@ -341,7 +340,7 @@ class Pipeline:
 
     def _find_rows(self, query: Query, ranked: Sequence[RankedPassage]) -> RowsAnswer | BlockAnswer | None:
         """Return the rows of a whole table, or the blocks, that answer; None for a scope, which may cut them off."""
-        if query.mode is not Mode.HYBRID or query.for_documents or isinstance(query.documents, Scope):
+        if query.mode is not Mode.HYBRID or query.for_documents or query.is_scoped:
             return None
         passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
         if any(has_rows(passage) for passage in passages[:READ_DEPTH]):

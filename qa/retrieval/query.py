@@ -10,7 +10,7 @@ from itertools import starmap
 import numpy as np
 import numpy.typing as npt
 
-from index import STOP_WORDS, Among, Encoder, Index, TokenVectors, Vectors, Word, analyse, word_terms
+from index import STOP_WORDS, Among, Encoder, Index, Scope, TokenVectors, Vectors, Word, analyse, word_terms
 from qa.answer.results import Correction, Mode
 from qa.answer.which_documents import lookup_of_topic, topic_of_documents
 from qa.language.dates import add_date_forms, months_in_figures
@@ -77,6 +77,11 @@ class Query:
     lookup: Lookup | None = None
     for_documents: bool = False
     number_is_unknown: bool = False
+
+    @property
+    def is_scoped(self) -> bool:
+        """Whether only some passages may be used, so that no rule may read the rest of a document."""
+        return isinstance(self.documents, Scope)
 
 
 def analyse_question(
