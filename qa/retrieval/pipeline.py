@@ -247,7 +247,7 @@ class Pipeline:
         else:
             record: Sequence[StoredPassage] = ()
             if last is not None:
-                record = passages_of_record(self.snapshot, first.passage, last=last, documents=query.documents)
+                record = passages_of_record(self.snapshot, first.passage, last=last, documents=query.document_ids)
             passages = [*record, *(it for it in passages[:READ_DEPTH] if record and own_period(it))]
         # Without the date, as it must not matter where that is written, and with it.
         about = without_record(query.question)

@@ -83,6 +83,11 @@ class Query:
         """Whether only some passages may be used, so that no rule may read the rest of a document."""
         return isinstance(self.documents, Scope)
 
+    @property
+    def document_ids(self) -> frozenset[int] | None:
+        """Row numbers of the documents to choose from; None for all."""
+        return self.documents.documents if isinstance(self.documents, Scope) else self.documents
+
 
 def analyse_question(
     original: str,
