@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from index import Among, Index, Scope, StoredPassage
+from index import Index, StoredPassage
 from qa.near_duplicates import nearly_same, words_of
 from qa.questions.lookup import Lookup
 from qa.retrieval.hybrid import Pool
@@ -107,9 +107,10 @@ def _passages(snapshot: Index, pool: Pool, positions: Sequence[int]) -> Iterator
             yield RankedPassage(passage, float(pool.scores[i]), float(pool.cosines[i]))
 
 
-def in_current_documents(snapshot: Index, ranked: Sequence[RankedPassage], among: Among) -> list[RankedPassage]:
+def in_current_documents(
+    snapshot: Index, ranked: Sequence[RankedPassage], searched: frozenset[int] | None
+) -> list[RankedPassage]:
     """Replace passages of outdated documents by the same text in a current document that is searched, if any."""
-    searched = among.documents if isinstance(among, Scope) else among
     outdated = [hit.passage for hit in ranked if hit.passage.document.outdated]
     duplicates = snapshot.duplicates(outdated) if outdated else {}
     current = {

@@ -196,7 +196,7 @@ class Pipeline:
             ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH), query.lookup)
             ranked = _matches_first(query.lookup, ranked)
             ranked = _keep_kind(query, query.lookup, one_per_document(ranked)) if query.for_documents else ranked
-        ranked = in_current_documents(self.snapshot, ranked, query.documents)
+        ranked = in_current_documents(self.snapshot, ranked, query.document_ids)
         clock.lap("passages")
         return ranked
 
