@@ -74,6 +74,8 @@ _NOTE = lazy_pattern(r"(?:(?<=[^\W\d_])|(?<=[\s(](?:1[5-9]|20)\d\d))[.!?][\"â€â
 _QUOTED_LINE = lazy_pattern(r"(?:>[ \t]*+)+(?=\S)")
 _QUOTED_WORDS = lazy_pattern(r"^>[> \t]*[^\W\d_]", re.MULTILINE)
 # A value that the sentence denies, rather than a bound such as "not before 8:00".
+# No answer to "which van is free?"
+_YES_OR_NO = lazy_pattern(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 _DENIED = lazy_pattern(r"not (?:(?:at|by|for|from|in|on|the) )*\d", re.IGNORECASE)
 # Up to so many words that a line chooses are the answer, of more the reader picks some.
 _MOST_WORDS_CHOSEN = 3
@@ -137,7 +139,12 @@ def exact_answer(
         if passage.id in readings
     )
     fits = wants_words or _DIGIT.search(answer.text)
-    if not fits or _DENIED.match(answer.text) or not adds_information(question, answer.text):
+    if (
+        not fits
+        or _DENIED.match(answer.text)
+        or _YES_OR_NO.fullmatch(answer.text)
+        or not adds_information(question, answer.text)
+    ):
         return whole
     agreeing = [it.rank for it in others if it.reading.answered >= _AGREES and is_same(it.text, answer.text)]
     return Answer(answer.text, (answer.rank, *agreeing), answer.sentence, _alternatives(question, answer, others))

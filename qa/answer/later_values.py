@@ -46,6 +46,8 @@ _KIND_OF_NUMBER = lazy_pattern(rf"\d|\b(?i:{'|'.join(NUMBER_WORDS)})\b")
 _ON_DAY = lazy_pattern(rf"\b[Oo]n (?:(?i:{WEEKDAY}),? )?(?:the )?{DAY_AND_MONTH}")
 # A field or setting, other than the date of a letter.
 _FIELD = lazy_pattern(r"(?!(?i:date|datum)\b)[^:=]{1,60}[:=]")
+# "Date: Wed, 5 Mar 2025 14:00".
+_SENT = lazy_pattern(r"(?i:date|datum)\s*:")
 _CURRENCY = lazy_pattern(r"[€$£¥]")
 _QUALIFIED = lazy_pattern(r"\b(?P<other>[^\W\d_][\w-]{2,30})(?:['’]s)?[ -](?=(?P<word>\w+))")
 _OF_WHICH = lazy_pattern(
@@ -128,7 +130,9 @@ def statements_of(question: str, passage: StoredPassage, opening: str) -> Iterat
         return
     lines = (line.rstrip() for line in opening.split("\n")[:_OPENING_LINES])
     lines = (line for line in lines if not passage.document.records and not _FIELD.match(line))
-    dated = [date for line in lines for date in dates_in(line) if date.year and date.end == len(line)]
+    dated = [
+        date for line in lines for date in dates_in(line) if date.year and (date.end == len(line) or _SENT.match(line))
+    ]
     own = own_period(passage) or next((Period(date.year, date.month, date.day) for date in dated), None)
     years = years_in("\n".join((*passage.heading, passage.title, passage.document.path)))
     stamps = [] if passage.is_mail else dated_lines(passage.text)

@@ -220,6 +220,8 @@ def hours_on(question: str, day: int, passages: Sequence[StoredPassage]) -> DayH
                 found.append((missing, -len(own), passage, parts))
     least = min((match[:2] for match in found), default=None)
     best = [it for it in found if it[:2] == least]
+    if len(best) > 1:
+        best = [it for it in best if any(day in part.days for part in it[3])]
     if len(best) != 1:
         return None
     _, _, passage, parts = best[0]

@@ -37,6 +37,7 @@ _ASKS_FOR_FIRST = lazy_pattern(r"\bfirst\b|\bearliest\b", re.IGNORECASE)
 # Terms that say that a date is asked for.
 OF_QUESTION = terms("when what which date day time last latest recent recently most first earliest ever again happen")
 _WORD = lazy_pattern(r"\w+")
+_NEGATIONS = frozenset({"no", "not", "never", "without"})
 _PASSIVE = lazy_pattern(
     r".*\b(?:was|were)\b.*\b(?P<verb>\w+ed|bought|built|cut|made|mown|sent|sold|sown)\W*", re.IGNORECASE
 )
@@ -174,7 +175,7 @@ def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:
 def _is_of_other(question: str, topic: set[str], match: _Match) -> bool:
     """Whether an entry is about something that the question does not name, "bought oil for the pump", or does not do.
 
-    "Pruned the apple tree" does not tell when it was planted.
+    "Pruned the apple tree" does not tell when it was planted, nor "no change" when something was changed.
     """
     passive = _PASSIVE.fullmatch(question)
     entry = terms(match.passage.text[slice(*match.entry.span)])
@@ -183,6 +184,8 @@ def _is_of_other(question: str, topic: set[str], match: _Match) -> bool:
     words = list(_WORD.finditer(_without_stamp(match.passage.text, match.entry)))
     asked = [has_form_of(term, topic) if (term := next(iter(terms(word[0])), "")) else None for word in words]
     own = [at for at, is_asked in enumerate(asked) if is_asked]
+    if any(words[at - 1][0].lower() in _NEGATIONS for at in own if at):
+        return True
     between = range(own[0], own[-1]) if own else range(0)
     other = next((at for at in between if asked[at] is False), len(words))
     prepositions = {words[at][0].lower() for at in between if at > other and _PREPOSITION.fullmatch(words[at][0])}

@@ -286,7 +286,8 @@ class Pipeline:
         if query.mode is not Mode.HYBRID or query.for_documents or query.number_is_unknown or not ranked:
             return None
         passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
-        found = named_field(query.question, passages) or day_hours(query.question, passages[:RERANK_DEPTH])
+        # Hours are fields, too: "Boatyard: Monday to Friday 8-16".
+        found = day_hours(query.question, passages[:RERANK_DEPTH]) or named_field(query.question, passages)
         found = found or phone_number(query.question, passages)
         found = found or self._reply(query, passages[:RERANK_DEPTH])
         if found is None and asks_when(query.original):

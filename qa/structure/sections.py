@@ -189,8 +189,10 @@ class SectionQuestion:
             return True
         clause = _CLAUSE.match(name)
         if clause is not None and core:
-            # A question as a heading asks for something in particular: "What is the fee?"
-            return clause["word"].lower() == self.word and not name.endswith("?")
+            # A question as a heading asks for something in particular: "What is the fee?" Nor does "What the hall
+            # provides" tell the hours of the hall's office on Tuesdays.
+            is_about = 2 * len(named & self.asked) >= len(self.asked - _GENERIC)
+            return is_about and clause["word"].lower() == self.word and not name.endswith("?")
         # "How is it funded?" below "Funding".
         forms = set(_WORD.findall(name.lower()))
         is_form = self.word == "how" and len(core) == 1 and forms.isdisjoint(self.words)

@@ -28,6 +28,8 @@ _ASKS = re.compile(
 )
 # The beginning of a noun with a superlative: "the cheapest room", "room with the most seats".
 _NOUN = re.compile(r"\W*(?P<word>)(?:the\b)?")
+# Rooms that come without a lift.
+_COME = re.compile(r"\bcomes?(?= with(?:out)?\b)", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 # Words of questions that rows cannot answer.
 _ASKS_MORE = re.compile(r"\b(?:or|how|why|when|where|either|neither|nor|same|both|only)\b", re.IGNORECASE)
@@ -66,6 +68,7 @@ def rows_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage])
     """
     if _asks_for_rows(question) is None and not may_ask_for_cell(question):
         return None
+    question = _COME.sub("are", question)
     tables = whole_tables(snapshot, ranked)
     answers = [rows for table in tables if (rows := _from_table(question, table)) is not None]
     return answers[0] if answers and all(answer.cells == answers[0].cells for answer in answers) else None
