@@ -11,8 +11,18 @@ from corpus import is_code, path_words
 from corpus.errors import ModelError
 from index import STOP_WORDS, CompileError, CrossEncoderModel, Encoder, Index, StoredPassage
 from qa.answer import confidence
+from qa.answer.dated_records import own_period
 from qa.answer.results import Mode
-from qa.language.dates import dates_in, names_month, spell_out_dates, write_dates_as_in
+from qa.language.dates import (
+    asked_period,
+    dates_in,
+    names_month,
+    periods_in,
+    spell_out_dates,
+    without_periods,
+    write_dates_as_in,
+)
+from qa.language.terms import terms
 from qa.questions.bands import write_as_bands
 from qa.questions.sender import may_name_person, said_of_topic, topic_of_sender
 from qa.reader.reader import LARGEST_GAP, Reader, with_preceding
@@ -30,6 +40,8 @@ _log = logging.getLogger(__name__)
 # The beginning of a document names it, where no title does: its first two lines are its title and authors. Late
 # interaction is also given the names that follow, as of the parties of a contract; the reader would take them for more.
 _TITLE_LINES, _LONGEST_TITLE, _LONGEST_OPENING = 2, 250, 400
+# "Who was there on 4 March?" is too little to read without the date.
+_FEWEST_TERMS = 2
 _ACRONYM = re.compile(r"\b[A-Z]{3,}(?:-?\d+)?\b")
 _WORD = re.compile(r"[^\W\d_]{3,}|(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
@@ -167,6 +179,9 @@ class PassageJudge:
         else:
             dated = write_dates_as_in(f"{context}\n{passage.text}", query.question)
             question = write_as_bands(passage, query.text if dated is None else dated)
+            undated = without_periods(question)
+            if len(terms(undated)) >= _FEWEST_TERMS and _has_date_above(query.original, passage):
+                question = undated
         if before is not None:
             context = with_preceding(context, before.text[before.body :])
         return question, context
@@ -246,6 +261,18 @@ class PassageJudge:
         )
         model = confidence.model_for(question, is_read=True, is_reranked=True)
         return confidence.probability(features, model) < confidence.THRESHOLD
+
+
+def _has_date_above(question: str, passage: StoredPassage) -> bool:
+    """Whether a passage is part of a record of the day or month that a question names, without naming that itself.
+
+    The reader takes "what caused the outage of 22 January?" for unanswered below the heading with that date.
+    """
+    asked = asked_period(question)
+    own = None if asked is None else own_period(passage)
+    if asked is None or own is None or not own.overlaps(asked) or (asked.day and not own.day):
+        return False
+    return not any(asked.overlaps(period) for period in periods_in(passage.text[passage.body :]))
 
 
 def _names_and_years(text: str) -> list[str]:

@@ -68,7 +68,6 @@ def rows_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassage])
     """
     if _asks_for_rows(question) is None and not may_ask_for_cell(question):
         return None
-    question = _COME.sub("are", question)
     tables = whole_tables(snapshot, ranked)
     answers = [rows for table in tables if (rows := _from_table(question, table)) is not None]
     return answers[0] if answers and all(answer.cells == answers[0].cells for answer in answers) else None
@@ -85,6 +84,7 @@ def _from_table(question: str, table: WholeTable) -> RowsAnswer | None:
 
 def select_rows(question: str, table: WholeTable) -> RowsAnswer | None:
     """Return the rows that a question asks for; None if the table does not explain it, or no row answers."""
+    question = _COME.sub("are", question)
     asks = _asks_for_rows(question)
     if asks is None:
         return None

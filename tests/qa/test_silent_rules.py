@@ -54,6 +54,24 @@ Erase the cluster report:
 rpt --erase
 ```
 """,
+    # Hours
+    "opening.md": """# Hours
+
+Forge: Monday to Friday 7:00-15:00
+Tea room: Saturday 9:00-17:00
+""",
+    "forge.md": """# Old Forge
+
+## Opening hours of the forge office
+- Monday: 9:00-12:00
+- Tuesday: 14:00-17:00
+
+On Wednesdays the yoga group meets in the loft from 10:00 to 11:30.
+
+## What the forge provides
+- aprons
+- goggles
+""",
     # Sections
     "skates.md": """# Prices of the ice rink
 
@@ -127,6 +145,8 @@ Ivo Lang is the coach of Farah. He comes on Fridays. The car of Farah is a red S
 [12/05/2024, 18:12] Sam: half past six
 [12/05/2024, 18:20] Nia: Is anybody going to Selby on Friday?
 [12/05/2024, 18:21] Eve: Yes please
+[12/05/2024, 18:30] Sam: Which tent can Nia have for the weekend?
+[12/05/2024, 18:31] Eve: No, not the old one, it leaks. Take the orange one
 """,
     # Diaries, programmes and mails
     "orchard.md": """# Orchard log
@@ -134,6 +154,7 @@ Ivo Lang is the coach of Farah. He comes on Fridays. The car of Farah is a red S
 4 March 2023  bought nets for the cherry trees
 6 May 2023  pruned the pear
 9 June 2024  pruned the pear
+3 August 2024  tied up the pear, not pruned
 """,
     "cherries.md": """# Cherry trees
 
@@ -217,6 +238,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, remembering: None) -> Itera
         ("What are the rules of the rink?", "Nobody eats on the ice. Gloves are a must."),
         ("How do I reach Ola Brandt?", "01904 555 0172"),
         ("When is the toy library open on Wednesday?", "Mon to Thu 10-16"),
+        ("What are the hours of the forge office on Tuesday?", "14:00-17:00"),
         ("Which letters are about the cellar?", "Letter to the landlord"),
         ("Which sailors work in Turku?", "- Aki Lund\n- Tea Sand"),
         ("What is the locker of Tomas?", "27"),
@@ -245,6 +267,7 @@ def test_questions_that_rules_were_made_for(folder: Retriever, question: str, an
         ("What is the price of the skates?", "blue"),
         ("How can I reach the lookout?", "0161"),
         ("Who borrows from the toy library on Wednesday?", "10-16"),
+        ("When is the forge open on Saturday?", "7:00"),
         ("What letters are on the cellar door?", "landlord"),
         ("Which sailors live in Turku?", "Tea Sand"),
         ("Which sailors need a radio?", "Tea Sand"),

@@ -37,6 +37,8 @@ CHANGES = {
     "Harriet Noon is the secretary of the bowls club. Len Marsh mows.\n\n## Money\n\n£6,120 in the bank.\n",
     "minutes/2025-09-10.md": "# Bowls club, 10 September 2025\n\n## Officers\n\nHarriet Noon has stepped down. "
     "The new secretary is Rafi Stein.\n\n## Money\n\n£7,344 in the bank.\n",
+    "mails/1.txt": "From: Dana\nTo: all\nDate: Wed, 5 Mar 2025 14:00\n\nThe pond survey is on Saturday 15 March.\n",
+    "mails/2.txt": "From: Dana\nTo: all\nDate: Fri, 7 Mar 2025 09:30\n\nThe pond survey moves to Saturday 22 March.\n",
     "band/2025-02-05.md": "# Minutes of the brass band, 5 February 2025\n\nThe band practice begins at 19:15. "
     "Guests are welcome.\n",
     "band/2025-03-05.md": "# Minutes of the brass band, 5 March 2025\n\nBecause of the regatta the band practice "
@@ -62,6 +64,7 @@ def changes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
     [
         ("When is the gala dinner?", "Saturday 14 June", "Friday 6 June"),
         ("When does the vet come?", "Wednesday at 4", "Monday"),
+        ("When is the pond survey?", "22 March", "15 March"),
         ("Who is the secretary of the bowls club?", "Rafi Stein", "Harriet Noon"),
         ("Where does the sketching group meet?", "water tower", "ferry landing"),
     ],

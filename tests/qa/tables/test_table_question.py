@@ -298,6 +298,7 @@ TRAINS = table("trains.md", "Train | Departs | Platform", "R1 | 06:15 | 2", "R7 
         (ROOMS, "which rooms have a projector", ["Alder", "Cedar", "Elm"]),
         (ROOMS, "which rooms have a lift", ["Alder", "Birch", "Cedar", "Dogwood", "Elm"]),
         (ROOMS, "which rooms without a camera have a whiteboard", ["Alder"]),
+        (ROOMS, "which rooms come without a projector", ["Birch", "Dogwood"]),
         (ROOMS, "which rooms on floor 3 have a projector?", ["Elm"]),
         (ROOMS, "which rooms have 12 seats?", ["Birch"]),
         (ROOMS, "which rooms have at least 12 seats?", ["Birch", "Cedar", "Elm"]),
