@@ -221,7 +221,8 @@ def hours_on(question: str, day: int, passages: Sequence[StoredPassage]) -> DayH
     least = min((match[:2] for match in found), default=None)
     best = [it for it in found if it[:2] == least]
     if len(best) > 1:
-        best = [it for it in best if any(day in part.days for part in it[3])]
+        # A block with this day; a line may have a date instead: "Tues 11".
+        best = [it for it in best if _is_block(it[2].text, it[3]) and any(day in part.days for part in it[3])]
     if len(best) != 1:
         return None
     _, _, passage, parts = best[0]
@@ -250,6 +251,10 @@ def _units(text: str, body: int) -> Iterator[tuple[list[_Part], str]]:
                 yield parts, text[start : parts[0].span[0]]
             above = line if line.strip() else above
         start += len(line) + 1
+
+
+def _is_block(text: str, parts: Sequence[_Part]) -> bool:
+    return "\n" in text[parts[0].span[0] : parts[-1].span[1]]
 
 
 def _parts(text: str, start: int, end: int) -> list[_Part]:

@@ -117,3 +117,17 @@ def test_the_part_of_a_day_has_the_hours_before_it(day: int, line: str, expected
     """Of "closed on Sundays", "Sundays" alone is no answer."""
     hours = hours_on("When is the boat shed open?", day, [stored(line)])
     assert (line[slice(*hours.answer)] if hours and hours.answer else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Mon: 9-12\nTue: 14-17\n\nOn Wednesdays the choir sings from 10:00 to 11:30.", "Tue: 14-17"),
+        ("Bus on Sunday, late. Crossed Tue 11.\n\nThe choir sings on Sunday from 10:00 to 11:30.", None),
+    ],
+)
+def test_of_several_places_only_a_block_of_days_has_the_hours(text: str, expected: str | None) -> None:
+    """Neither names the shed, which is in the heading."""
+    passage = stored(text, context="Boat shed")
+    hours = hours_on("When is the boat shed open on Tuesday?", 1, [passage])
+    assert (text[slice(*hours.answer)] if hours and hours.answer else None) == expected
