@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from index.encoder.load import load_encoder, prepare_for_questions
     from index.encoder.model_files import DEFAULT_MODEL, ModelFiles, find
     from index.encoder.protocol import Encoder, TokenVectors, require_same_encoder
-    from index.encoder.tokenizer import ModelTokenizer, TokenIds
+    from index.encoder.tokenizer import ModelTokenizer, TokenIds, shared_tokenizer
     from index.integrity.salvage import salvaged_model
     from index.lexical.analyzer import Word, terms, word_terms, words
     from index.lexical.query_terms import STOP_WORDS, analyse
@@ -62,7 +62,7 @@ _NAMES = {
     "compiled.forks": "Forked Unloadable keep_for_ever take_part",
     "compiled.runtime": "CompileError is_int8_faster",
     "encoder.protocol": "Encoder TokenVectors require_same_encoder",
-    "encoder.tokenizer": "ModelTokenizer TokenIds",
+    "encoder.tokenizer": "ModelTokenizer TokenIds shared_tokenizer",
     "integrity.salvage": "salvaged_model",
     "lexical.analyzer": "Word terms word_terms words",
     "lexical.query_terms": "STOP_WORDS analyse",

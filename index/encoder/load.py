@@ -123,13 +123,13 @@ class FastestEncoder(TransformerEncoder):
         with self._lock:
             if self._loaded_backend is None:
                 try:
-                    compiled = CompiledEncoder(self._model, tokenizer=self._tokenizer, hint=self._hint, copy=self._copy)
+                    compiled = CompiledEncoder(self._model, hint=self._hint, copy=self._copy)
                     compiled.prepare()
                     self._loaded_backend = compiled
                 except (CompileError, ImportError) as error:
                     _LOG.warning("embedding with torch, which is slower: %s", error)
                     device = find_gpu(self._device) or Device.CPU
-                    self._loaded_backend = TorchEncoder(self._model, tokenizer=self._tokenizer, device=device)
+                    self._loaded_backend = TorchEncoder(self._model, device=device)
             return self._loaded_backend
 
 
@@ -168,7 +168,7 @@ class PassageGpu:
         if gpu is None:
             return None
         tokenizer = reference._tokenizer
-        encoder = TorchEncoder(self._model, tokenizer=tokenizer, device=gpu)
+        encoder = TorchEncoder(self._model, device=gpu)
         texts = [tokenizer.truncate(text, prompt=tokenizer.parameters.passage_prompt) for text in CHECK_TEXTS]
         try:
             agreement = _least_cosine(encoder, reference, texts)

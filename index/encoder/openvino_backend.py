@@ -46,11 +46,10 @@ class CompiledEncoder(TransformerEncoder):
         self,
         model: ModelFiles,
         *,
-        tokenizer: ModelTokenizer | None = None,
         hint: Hint = Hint.THROUGHPUT,
         copy: CompiledCopy | None = None,
     ) -> None:
-        super().__init__(model, tokenizer=tokenizer)
+        super().__init__(model)
         # Runs one call at a time, whichever thread calls: a request holds only one input.
         self._engine = Unloadable(partial(_load_engine, copy or encoder_copy(model), hint))
 

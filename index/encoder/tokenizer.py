@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,12 @@ class TokenIds:
     types: list[int]  # segment of each token
     kept: list[int]  # positions of the tokens that are not prompt or special; empty if not requested
     spans: npt.NDArray[np.int32]  # `(len(kept), 2) int32`, the characters that each of these covers, end exclusive
+
+
+@lru_cache(maxsize=2)
+def shared_tokenizer(model: ModelFiles) -> ModelTokenizer:
+    """Return the tokenizer of a model, the same for its encoder and the reader; raises ModelError."""
+    return ModelTokenizer(model)
 
 
 class ModelTokenizer:

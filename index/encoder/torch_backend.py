@@ -14,7 +14,7 @@ from index.compiled.runtime import has_amx
 from index.encoder.devices import Device
 from index.encoder.model_files import ModelFiles
 from index.encoder.sentence_transformer import load_network
-from index.encoder.tokenizer import ModelTokenizer, TokenIds
+from index.encoder.tokenizer import TokenIds
 from index.encoder.transformer import NO_TOKENS, Output, TransformerEncoder, pad
 
 # Kernels sum in an order that depends on the shape, so every batch has one of a few fixed shapes:
@@ -32,10 +32,8 @@ class TorchEncoder(TransformerEncoder):
     vectors must be comparable with those of the compiled copy.
     """
 
-    def __init__(
-        self, model: ModelFiles, *, tokenizer: ModelTokenizer | None = None, device: Device = Device.CPU
-    ) -> None:
-        super().__init__(model, tokenizer=tokenizer)
+    def __init__(self, model: ModelFiles, *, device: Device = Device.CPU) -> None:
+        super().__init__(model)
         self._device = device
         # Loaded on first use, as that takes seconds; runs one batch at a time, whichever thread calls.
         self._network = Unloadable(partial(_load, model, device))

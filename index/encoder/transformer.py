@@ -16,7 +16,7 @@ from corpus.errors import ModelError
 from index.compiled.forks import ForkedLock
 from index.encoder.model_files import ModelFiles
 from index.encoder.protocol import Encoder, TokenVectors
-from index.encoder.tokenizer import ModelTokenizer, TokenIds
+from index.encoder.tokenizer import ModelTokenizer, TokenIds, shared_tokenizer
 from index.storage.vectors import Vectors
 
 
@@ -73,10 +73,8 @@ class RecentTokens:
 class TransformerEncoder(Encoder):
     """An `Encoder` that loads its tokenizer and weights on first use, or raises ModelError."""
 
-    def __init__(self, model: ModelFiles, *, tokenizer: ModelTokenizer | None = None) -> None:
+    def __init__(self, model: ModelFiles) -> None:
         self._model = model
-        if tokenizer is not None:
-            self._tokenizer = tokenizer
         # Each thread's last question: after its vector, its token vectors are requested.
         self._last_query = threading.local()
         self._recent = RecentTokens()
@@ -91,7 +89,7 @@ class TransformerEncoder(Encoder):
 
     @cached_property
     def _tokenizer(self) -> ModelTokenizer:
-        return ModelTokenizer(self._model)
+        return shared_tokenizer(self._model)
 
     @property
     def dimension(self) -> int:

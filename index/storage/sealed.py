@@ -22,13 +22,17 @@ def read_sealed(file: Path) -> bytes | None:
         data = read_regular(file) if file.stat().st_size <= _MAX_BYTES else b""
     except (OSError, StorageError):
         return None
-    content = data[_DIGEST_BYTES:]
-    return content if seal(content) == data else None
+    content = memoryview(data)[_DIGEST_BYTES:]
+    return bytes(content) if _digest(content) == data[:_DIGEST_BYTES] else None
 
 
 def seal(content: bytes) -> bytes:
     """Return the content preceded by its checksum, BLAKE2b-256."""
-    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
+    return _digest(content) + content
+
+
+def _digest(content: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
 def write_derived(file: Path, content: bytes) -> None:

@@ -121,9 +121,7 @@ def ask(
         store=store,
         paths=paths,
     )
-    from qa.answer.citation import BoxFinder
-
-    with opening as retriever, BoxFinder(root) as boxes:
+    with opening as retriever, _box_finder(root) as boxes:
         if batch is not None and store is None:
             arguments["only"] = without_file(only, retriever.snapshot, root, batch)
         printer = AnswerPrinter(retriever, boxes, form, writer, in_full)
@@ -226,6 +224,12 @@ def _take_turn(conversation: Conversation, read: ReadLine) -> bool:
         return False
     run_guarded(lambda: conversation.execute(line))
     return True
+
+
+def _box_finder(root: Path) -> BoxFinder:
+    from qa.answer.citation import BoxFinder
+
+    return BoxFinder(root)
 
 
 def _no_question_error(folder: Path | None) -> UsageError:

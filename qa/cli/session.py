@@ -176,21 +176,21 @@ def open_retriever(
     index small changes. With `ahead`, start loading what a question needs.
     """
     from index import Device
-    from qa.collection.opening import OpenedCollection, build_and_open, refresh_if_small
     from qa.retrieval.retriever import Retriever
 
     model_device = Device(device)
     opening = partial(Retriever.open, reader=reader, rerank_model=rerank_model, device=model_device, ahead=ahead)
-    if store is not None:
-        collection = OpenedCollection(opening(store=store))
-    else:
-        with progress() as callback:
-            if corpus:
-                collection = build_and_open(root, opening, callback, model_device, paths=paths)
-            elif update:
-                collection = refresh_if_small(opening(root), progress=callback, device=model_device)
-            else:
-                collection = OpenedCollection(opening(root))
+    # Before other imports, which take as long as loading the models.
+    opened = None if corpus else opening(store=store) if store is not None else opening(root)
+    from qa.collection.opening import OpenedCollection, build_and_open, refresh_if_small
+
+    with progress() as callback:
+        if opened is None:
+            collection = build_and_open(root, opening, callback, model_device, paths=paths)
+        elif update and store is None:
+            collection = refresh_if_small(opened, progress=callback, device=model_device)
+        else:
+            collection = OpenedCollection(opened)
     _KEEP_ALIVE.append(collection.retriever)
     with collection.retriever as retriever:
         _report(collection, is_build=corpus)

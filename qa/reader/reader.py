@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from index import STOP_WORDS, Hint, ModelTokenizer, TokenIds, Unloadable, find
+from index import STOP_WORDS, Hint, ModelTokenizer, TokenIds, Unloadable, find, shared_tokenizer
 from qa.reader.network import INPUTS, reader_copy
 from qa.reader.readable import original_spans, readable
 from qa.reader.reading import Floats, Reading
@@ -137,7 +137,7 @@ class Reader:
 
     @cached_property
     def _tokenizer(self) -> ModelTokenizer:
-        return ModelTokenizer(self._base)
+        return shared_tokenizer(self._base)
 
 
 @cache

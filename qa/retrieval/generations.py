@@ -6,10 +6,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from corpus.errors import UsageError
 from index import Forked, Hint, Index, keep_for_ever, load_encoder, require_same_encoder, take_part
-from qa.retrieval.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from qa.retrieval.pipeline import Pipeline
 
 # Indexes of the parent process, to be closed before any is opened here: SQLite would believe that it still holds the
 # parent's locks on a file, and would take none for this process.
@@ -144,4 +147,4 @@ def _newest(before: Pipeline) -> Pipeline:
     except BaseException:
         snapshot.close()
         raise
-    return Pipeline(before.root, snapshot, models)
+    return type(before)(before.root, snapshot, models)

@@ -1,6 +1,6 @@
 """The retriever: answers questions from an index, for Python callers and all interfaces, from many threads at once."""
 
-# ruff: noqa: PLC0415 - questions do not need the modules that explore a collection, and few programs are asynchronous
+# ruff: noqa: PLC0415 - what answers is imported while the models load; few programs explore, or are asynchronous
 
 from __future__ import annotations
 
@@ -26,19 +26,17 @@ from index import (
     require_gpu,
     require_same_encoder,
 )
-from qa.answer import confidence
 from qa.answer.results import DEFAULT_K, Hit, Mode, Result
 from qa.filters import EVERYTHING, Filter, Paths, add_path
 from qa.locate import find_index, working_directory
 from qa.reader.reader import Reader, shared_reader
 from qa.require import DeviceName, ModeName, either, require_encoder, require_member, require_type
 from qa.retrieval.generations import Generations, close_inherited
-from qa.retrieval.judge import Models
-from qa.retrieval.pipeline import Pipeline
 from qa.retrieval.question_text import AskRequest, checked_k, without_surrogates
 from qa.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
+    from qa.answer import confidence
     from qa.explore.map import CollectionMap
     from qa.explore.results import Similar, Topics
 
@@ -67,6 +65,9 @@ class Retriever:
         reader: Reader | None = None,
         cross_encoder: CrossEncoderModel | None = None,
     ) -> None:
+        from qa.retrieval.judge import Models
+        from qa.retrieval.pipeline import Pipeline
+
         self.root = root
         self.note = ""
         self._generations = Generations(Pipeline(root, snapshot, Models(encoder, reader, cross_encoder)))

@@ -134,6 +134,19 @@ def test_help_imports_nothing_heavy() -> None:
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "[]")
 
 
+def test_models_load_while_the_modules_that_answer_are_imported(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").touch()
+    assert run_python("-m", "qa", "index", tmp_path).returncode == 0
+    program = (
+        "import sys\nfrom qa.cli.main import app\nfrom index.compiled.compiled_copy import CompiledCopy\n"
+        "late = {'qa.retrieval.pipeline', 'qa.answer.extract', 'qa.collection.opening', 'tokenizers'}\n"
+        "CompiledCopy.begin_loading = lambda *_: print(late & {*sys.modules})\n"
+        "app(sys.argv[1:], prog_name='qa')"
+    )
+    done = run_python("-c", program, "ask", tmp_path, "Who sings tonight?")
+    assert done.stdout.splitlines()[:2] == ["set()", "set()"]
+
+
 def test_without_a_command_the_usage_is_shown() -> None:
     done = qa()
     assert done.exit_code == 0
