@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from corpus.errors import ModelError, QAError
 from index.compiled.forks import Unloadable
-from index.compiled.quantisation import GROUP, quantise
+from index.compiled.quantisation import GROUP, VERSION, quantise
 from index.compiled.runtime import CompileError, has_amx, openvino
 from index.storage import disk
 from index.storage.file_digests import sha256_of
@@ -57,7 +57,7 @@ class CompiledCopy:
         self, name: str, key: str, build: Callable[[Any], tuple[Any, CopyCheck]], *, quantised: bool = False
     ) -> None:
         self.name = name
-        self.key = f"{key}-int8" if quantised else key
+        self.key = f"{key}-int8-{VERSION}" if quantised else key
         self.quantised = quantised
         self._build = build
         self._preloaded: Unloadable[Any] | None = None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 from corpus.errors import StorageError
 from index.storage.database import DATABASE
 from index.storage.files import write_atomically
 from index.storage.locking import writer_lock
-from index.storage.regular import read_regular
+from index.storage.regular import open_regular
 
 _DIGEST_BYTES = 32
 # A larger file cannot be ours.
@@ -19,11 +20,13 @@ _MAX_BYTES = 1 << 30
 def read_sealed(file: Path) -> bytes | None:
     """Return the content of a sealed file, or None if it is missing, unreadable or damaged."""
     try:
-        data = read_regular(file) if file.stat().st_size <= _MAX_BYTES else b""
+        if file.stat().st_size > _MAX_BYTES:
+            return None
+        with os.fdopen(open_regular(file), "rb") as stream:
+            digest, content = stream.read(_DIGEST_BYTES), stream.read()
     except (OSError, StorageError):
         return None
-    content = memoryview(data)[_DIGEST_BYTES:]
-    return bytes(content) if _digest(content) == data[:_DIGEST_BYTES] else None
+    return content if _digest(content) == digest else None
 
 
 def seal(content: bytes) -> bytes:
@@ -31,7 +34,7 @@ def seal(content: bytes) -> bytes:
     return _digest(content) + content
 
 
-def _digest(content: bytes | memoryview) -> bytes:
+def _digest(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
