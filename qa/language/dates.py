@@ -32,8 +32,6 @@ _DATES = lazy_pattern(
 )
 # In lower case, two months are other words, too.
 _BY_NAME = rf"(?:{MONTH}|(?:(?<=\bin )|(?<=\bsince ))(?:march|may)\b|(?:march|may)(?=,? \d{{4}}\b))"
-# "May" at the beginning of a question is not a month unless a number follows.
-_MONTH = lazy_pattern(rf"(?!^May\b(?! \d))\b{_BY_NAME}")
 # A month by its name, without a day but perhaps with a year, and in figures, perhaps with a day.
 _NAMED_MONTH = lazy_pattern(
     rf"(?!^May\b(?! \d{{4}}))(?<!\d )\b(?P<month>{_BY_NAME})(?:\.?,? (?P<year>\d{{4}})\b|(?!\.? ?\d))"
@@ -168,38 +166,9 @@ def latest_date(text: str) -> tuple[int, int, int]:
     return max(dates, default=(0, 0, 0))
 
 
-def names_month(question: str) -> bool:
-    """Whether a question names a month, as people do, rather than writing it in figures."""
-    return _MONTH.search(question) is not None
-
-
 def spell_out_dates(text: str) -> str:
     """Write the dates of a text that are in figures, with a year, as 24 May 2023."""
     return _with_dates(text, lambda date: date.spelled_out)
-
-
-def write_dates_as_in(text: str, question: str) -> str | None:
-    """Write each date of a question as a text does, unless that also has the question's form; None if it has none.
-
-    A month is written in figures if the text has it only so, and of one year: "2025-03" for "March".
-    """
-    named = {month_of(month["month"]) for month in _NAMED_MONTH.finditer(text)}
-
-    def only_figures(month: re.Match[str]) -> str:
-        figures = [] if month_of(month["month"]) in named else _in_figures(month, text)
-        return figures[0] if len(figures) == 1 else month[0]
-
-    if (question_in_figures := _NAMED_MONTH.sub(only_figures, question)) != question:
-        return question_in_figures
-    dates = list(dates_in(text))
-    if not any(written.is_same_day(date) for date in dates_in(question) for written in dates):
-        return None
-
-    def as_in_text(date: WrittenDate) -> str:
-        forms = [written for written in dates if written.is_same_day(date)]
-        return forms[0].text if forms and all(written.is_other_form_of(date) for written in forms) else date.text
-
-    return _with_dates(question, as_in_text)
 
 
 def add_date_forms(question: str, snapshot: Index, among: Among) -> str:

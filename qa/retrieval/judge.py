@@ -16,11 +16,9 @@ from qa.answer.results import Mode
 from qa.language.dates import (
     asked_period,
     dates_in,
-    names_month,
     periods_in,
     spell_out_dates,
     without_periods,
-    write_dates_as_in,
 )
 from qa.language.terms import terms
 from qa.questions.bands import write_as_bands
@@ -166,19 +164,13 @@ class PassageJudge:
         return [None] * len(passages)
 
     def _reader_input(self, passage: StoredPassage, before: StoredPassage | None) -> tuple[str, str]:
-        """Return the question and the context for the reader, with dates in the same form in question and passage.
-
-        The context ends with the sentence before the passage, if there is one.
-        """
+        """Return the question and the context for the reader; it ends with the sentence before the passage, if any."""
         query = self.query
         context = self._reader_context(passage)
-        if names_month(query.question):
-            context = spell_out_dates(context)
         if topic := topic_of_sender(query.question, passage):
             question = f"What about {topic}?"
         else:
-            dated = write_dates_as_in(f"{context}\n{passage.text}", query.question)
-            question = write_as_bands(passage, query.text if dated is None else dated)
+            question = write_as_bands(passage, spell_out_dates(query.question))
             undated = without_periods(question)
             if len(terms(undated)) >= _FEWEST_TERMS and _has_date_above(query.original, passage):
                 question = undated

@@ -14,10 +14,8 @@ from qa.language.dates import (
     dates_in,
     latest_date,
     months_in_figures,
-    names_month,
     spell_out_dates,
     without_time,
-    write_dates_as_in,
 )
 from qa.retrieval.retriever import Retriever
 from tests.qa.indexes import build, opened
@@ -104,28 +102,6 @@ def test_a_date_is_followed_by_the_other_forms_that_the_collection_has(
 
 
 @pytest.mark.parametrize(
-    ("text", "question", "read"),
-    [
-        ("2024-06-04, Hall", "the hall on 4 June?", "the hall on 2024-06-04?"),
-        ("4 June 2024", "on 2024-06-04 or 5 June", "on 4 June 2024 or 5 June"),
-        ("On 4 June. Log of 2024-06-04.", "on 4 June", "on 4 June"),
-        ("2023-06-04", "on 4 June 2024", None),
-        ("no dates", "on 4 June", None),
-        ("Month: 2025-03; Gas: 1210", "how much gas in March?", "how much gas in 2025-03?"),
-        ("2025-01-21 | 4.7", "cholesterol in January 2025", "cholesterol in 2025-01"),
-        ("2025-01-21 | 4.7", "cholesterol in January 2024", None),
-        ("2025-03 and 2024-03", "in March", None),
-        ("March 2025-03", "in March", None),
-        ("2025-03", "on 4 March", None),
-        ("2025-03-04T10:15 12 °C", "how warm in march 2025?", "how warm in 2025-03?"),
-        ("2025-05-04_oars.jpg", "May 2025 photos", "2025-05 photos"),
-    ],
-)
-def test_dates_of_a_question_are_written_as_in_the_passage(text: str, question: str, read: str | None) -> None:
-    assert write_dates_as_in(text, question) == read
-
-
-@pytest.mark.parametrize(
     ("question", "figures"),
     [
         ("the hall in April?", ["2024-04"]),
@@ -137,23 +113,6 @@ def test_dates_of_a_question_are_written_as_in_the_passage(text: str, question: 
 )
 def test_months_are_searched_for_in_figures(retriever: Retriever, question: str, figures: list[str]) -> None:
     assert months_in_figures(question, retriever.snapshot, None) == figures
-
-
-@pytest.mark.parametrize(
-    ("question", "names"),
-    [
-        ("how many in May?", True),
-        ("May 2023: how many?", True),
-        ("who paid in dec 2023", True),
-        ("how many in may?", True),
-        ("who paid for march 2023", True),
-        ("May I park here?", False),
-        ("who may march here?", False),
-        ("who may park here on 2023-05-02?", False),
-    ],
-)
-def test_months_in_questions(question: str, names: bool) -> None:
-    assert names_month(question) is names
 
 
 def test_dates_in_words() -> None:
