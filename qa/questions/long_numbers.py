@@ -32,7 +32,13 @@ _YEARS = lazy_pattern(r"(?=.*(?:19|20)\d\d(?!\d))(?:(?:(?:19|20)\d\d|\d\d)(?:\W{
 _DECIMALS = lazy_pattern(r".*\d\.\d.*[^\w.].*|.*[^\w.].*\d\.\d.*")
 _PERIOD, _LAST_YEAR = lazy_pattern(r"([1-9]\d{2,3})[–-]([1-9]\d{2,3})"), 2100
 _NOT_NUMBERS = (_AMOUNT, _YEARS, _DECIMALS)
-_ASKS_FOR_OWNER = lazy_pattern(r"\W*(?:whose|who(?:['’]s| is| has| owns| uses))\b", re.IGNORECASE)
+_ASKS_FOR_OWNER = lazy_pattern(r"\b(?:who|whose|whom|(?:what|which) (?:company|firm|number|shop))\b", re.IGNORECASE)
+# Other words of a question for whose a number is: "missed a call from 020 7946 0958 just now, whose number is that?".
+_OF_OWNER = terms(
+    "account belong call caller call company contact dial find firm get got just know line message miss mobile name now"
+    " number own owner person phone please plz pls reach ring rang shop someone telephone tel text this today under use"
+    " yesterday"
+)
 # Sizes of groups, and how many passages with some of a number's groups are searched for the number.
 _SIZES = range(2, 7)
 _MAX_PASSAGES = 20
@@ -108,9 +114,20 @@ def plain_numbers(text: str) -> set[str]:
     return {without_marks(number[0]) for number in long_numbers(text)}
 
 
+def asked_numbers(question: str) -> set[str]:
+    """Return the long numbers in a short question, without marks."""
+    return plain_numbers(question) if len(question.split()) <= _MAX_WORDS else set()
+
+
 def owned_numbers(question: str) -> set[str]:
-    """Return the numbers of which a question asks whose they are, without marks: "who has 020 7946 0958?"."""
-    return plain_numbers(question) if _ASKS_FOR_OWNER.match(question) else set()
+    """Return the numbers of which a question only asks whose they are, without marks: "who has 020 7946 0958?"."""
+    numbers = asked_numbers(question)
+    if not numbers or not _ASKS_FOR_OWNER.search(question):
+        return set()
+    rest = question
+    for number in long_numbers(question):
+        rest = rest.replace(number[0], " ")
+    return set() if terms(rest) - _OF_OWNER else numbers
 
 
 def phone_number_of(question: str, passages: Sequence[StoredPassage]) -> tuple[StoredPassage, Span] | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from corpus.formats import RECORDS
 from index import STOP_WORDS, Index, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.exact_answer import exact_answer, may_answer
@@ -168,12 +169,13 @@ class Answerer:
 
     def _is_sure(self, best: StoredPassage, extracted: Extract) -> bool:
         """Whether the first passage surely is about what the question asks, whatever the models say."""
-        numbers = owned_numbers(self.query.question)
+        numbers, is_record = owned_numbers(self.query.question), best.document.media_type in RECORDS
+        line = best.text if is_record else best.text[slice(*extracted.answer_span)]
         return (
             self.ranking.rows is not None
             or extracted.is_certain
-            # "Dentist: 020 7946 0958" says whose number it is.
-            or not numbers.isdisjoint(plain_numbers(best.text[slice(*extracted.answer_span)]))
+            # "Dentist: 020 7946 0958" says whose number it is, and all of a record does.
+            or not numbers.isdisjoint(plain_numbers(line))
             or covers_topic_of_sender(self.query.question, best)
         )
 

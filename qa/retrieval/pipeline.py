@@ -33,7 +33,7 @@ from qa.filters import Filter, select
 from qa.language.dates import Period, asked_period, asked_time, without_time
 from qa.questions.answering_section import resolving_passages
 from qa.questions.log_entries import asks_for_last_or_first, asks_when, has_entries
-from qa.questions.long_numbers import owned_numbers, plain_numbers
+from qa.questions.long_numbers import asked_numbers, plain_numbers
 from qa.questions.lookup import Lookup
 from qa.questions.sender import is_cut_off
 from qa.questions.sibling import namesake_of_variant
@@ -187,15 +187,15 @@ class Pipeline:
     def _candidates(self, query: Query, wanted: int, clock: Stopwatch) -> list[RankedPassage]:
         """Retrieve and fuse distinct passages; those first that match a lookup or have the number asked about."""
         candidates = pools(self.snapshot, query, clock)
-        if numbers := owned_numbers(query.question):
-            ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH))
-            ranked = _with_number_first(numbers, ranked)
-        elif query.lookup is None:
-            ranked = distinct(self.snapshot, candidates, wanted)
-        else:
+        if query.lookup is not None:
             ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH), query.lookup)
             ranked = _matches_first(query.lookup, ranked)
             ranked = _keep_kind(query, query.lookup, one_per_document(ranked)) if query.for_documents else ranked
+        elif numbers := asked_numbers(query.question):
+            ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH))
+            ranked = _with_number_first(numbers, ranked)
+        else:
+            ranked = distinct(self.snapshot, candidates, wanted)
         ranked = in_current_documents(self.snapshot, ranked, query.document_ids)
         clock.lap("passages")
         return ranked

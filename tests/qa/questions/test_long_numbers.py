@@ -122,7 +122,10 @@ def test_an_answer_about_an_unknown_number_is_not_found(tmp_path: Path) -> None:
     [
         ("Whose number is 030 2345 678?", {"0302345678"}),
         ("who has 0302345678 and 030-2345679", {"0302345678", "0302345679"}),
+        ("got a missed call from 030 2345 678, whose is that?", {"0302345678"}),
+        ("which company do I get if I ring 0302345678", {"0302345678"}),
         ("When did 030 2345 678 call?", set()),
+        ("who paid invoice 20240015?", set()),
         ("Whose is it?", set()),
     ],
 )
@@ -139,6 +142,18 @@ def test_the_line_with_the_number_answers_whose_it_is(tmp_path: Path) -> None:
         assert result.found
         assert result.passages[0].source.path == "list.txt"
         assert result.passages[0].highlights[0].text == "Zed: 02 42 83 44 94"
+
+
+def test_a_record_with_the_number_comes_first_and_says_whose_it_is(tmp_path: Path) -> None:
+    """All of the record does, not only its field with the number; so does an invoice with the number of a question."""
+    rows = "".join(f"Friend {at},05550 100{at},invoice {at}0012340\n" for at in range(100, 140))
+    build(tmp_path, {"friends.csv": f"name,phone,paid\n{rows}"})
+    with opened(tmp_path) as retriever:
+        whose = retriever.ask("got a missed call from 05550 100117, whose is that?")
+        paid = retriever.ask("was invoice 1230012340 ever paid?")
+    assert whose.found
+    assert "name: Friend 117" in whose.passages[0].text
+    assert "name: Friend 123" in paid.passages[0].text
 
 
 @pytest.mark.parametrize(
