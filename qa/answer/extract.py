@@ -51,6 +51,8 @@ from qa.structure.speakers import turns
 _MAX_HIGHLIGHTS = 3
 # Further sentences are highlighted if they reach this share of the best one's score.
 _NEARLY = 0.92
+# How far after a value the sentence may be that changes it.
+_MOST_UNTIL_CHANGE = 2
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
 _DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
 _CLOCK = r"\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s"
@@ -87,6 +89,13 @@ _ASKS_AS_HEADING = lazy_pattern(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
 _CLOSING = " \n*_`\"'”’»)"
 # A heading at the beginning of a paragraph, and a line that is no sentence.
 _RUN_IN = lazy_pattern(r"(?P<mark>[*_]{1,3})(?=\S)[^*_\n?]{1,60}(?P=mark)[.:]?")
+# A sentence that only says how what is before it has changed: "Raised to 7.10 from 1 May."
+_CHANGED_SINCE = lazy_pattern(
+    r"\W*(?:(?:it|now|since|then|this) ){0,2}(?:(?:has|have) been |is |was |were )?(?:now |since |then )?"
+    r"(?:changed|cut|extended|increased|lowered|moved|postponed|put (?:back|off|up)|raised|reduced|replaced)\b"
+    r"[^\n]{0,60}?\bto\b[^\n]{0,30}?\d",
+    re.IGNORECASE,
+)
 # A year, version or rating: "2024", "2024/25", "2.1.4", "5/5".
 _NUMBER = lazy_pattern(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
 
@@ -171,7 +180,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         answer_span = _skip_bare_fact(question, text, spans, answer_span, score)
         answer_span = _prefer_whole_explanation(question, passage, spans, answer_span)
     elif looked_up is None and not items:
-        answer_span = prefer_row_with_band(passage, question, spans, answer_span)
+        answer_span = _with_change(text, spans, prefer_row_with_band(passage, question, spans, answer_span))
     top = (whole or items or [answer_span])[0]
     is_procedure = bool(boxes or (items and is_step(question, passage, top)))
     near = [(start, end) for negated, start, end in scored[1:_MAX_HIGHLIGHTS] if negated <= _NEARLY * best_score < 0]
@@ -372,6 +381,18 @@ def _skip_bare_heading(question: str, passage: StoredPassage, spans: Sequence[Sp
     after = spans[spans.index(best) + 1 :]
     is_skipped = bool(after) and not asks_how_to(question) and is_bare_heading(question, passage, best)
     return after[0] if is_skipped else best
+
+
+def _with_change(text: str, spans: Sequence[Span], best: Span) -> Span:
+    """Return the best sentence, up to the next one or the one after it if that says how a value has changed."""
+    previous = best
+    for span in [span for span in spans if span[0] >= best[1]][:_MOST_UNTIL_CHANGE]:
+        if _is_apart(text, previous, span) or not any(map(str.isdigit, text[slice(*best)])):
+            break
+        if _CHANGED_SINCE.match(text, *span):
+            return best[0], span[1]
+        previous = span
+    return best
 
 
 def _skip_questions(text: str, spans: Sequence[Span], best: Span) -> Span:

@@ -78,10 +78,11 @@ _REPLACES = (
 # The last two alternatives correct a mistake. With the one before, they may only state a difference: "5 mg instead of
 # 10 mg" in children, "8:40, not 6:15" on Sundays.
 _CORRECTIONS, _DIFFERENCES = 2, 3
-# A change to a new value that does not repeat the old one.
+# A change to a new value that does not repeat the old one, perhaps on a date: "changed on 12 April 2025 to 2208".
+_ON_DATE = rf"(?:\s(?:on )?{_NEW}{{1,2}} [^\W\d_]{{3,9}}\.?(?: {_NEW}{{4}})?)?"
 _MOVED = (
     r"\b(?:brought forward|changed|cut|extended|increased?|lowered?|moved|postponed|put (?:back|off)|raised?|reduced?"
-    rf"|rescheduled|shortened)\b{_NEAR}\bto (?:\w+ )?{_BY}"
+    rf"|rescheduled|shortened)\b{_ON_DATE}{_NEAR}\bto (?:\w+ )?{_BY}"
 )
 # Words that say that something was changed or corrected.
 _CHANGES = lazy_pattern(
@@ -126,6 +127,10 @@ _HOLDS_FOR = lazy_pattern(
     r"\b(?:in|for|among|with|under|over|above|below|when|during)\s+(?P<whom>[^\s,.;:()]+(?:[ \t][^\s,.;:()]+){0,4})"
     r"|\b(?P<who>[^\W\d_]{3,}(?:s|ren|ople))\s(?:pay|get|receive|need|have)\b",
     re.IGNORECASE,
+)
+# After a new value, for whom or when alone it holds: "reduced to £5 for children", but not "in May" or "on 3 May".
+_ONLY_FOR = lazy_pattern(
+    rf"\W?(?:\s[^\W\d_]+){{0,2}}?\s(?:(?:for|if|over|under|unless|when|while|with)|(?:in|on) (?!\d|{MONTH}))\b"
 )
 _NEXT_ITEM = lazy_pattern(r"\n\s*(?:\n|[-*•]\s|\(?\w{1,2}[.)]\s)")
 
@@ -191,8 +196,16 @@ def find_changed_value(value: str, text: str, question_years: set[str], *, body:
 
 
 def replace_if_outdated(question: str, text: str, words: Span, sentence: Span) -> Span:
-    """Return the words of an answer; if their own sentence replaces them, the new value: "£295, not £299"."""
-    new = find_replacement(text[slice(*words)], text[: sentence[1]], set(), body=sentence[0], words=words)
+    """Return the words of an answer; if what is quoted replaces them, the new value.
+
+    Such as "£295, not £299", or "The fee was £295. Raised to £299 in May."
+    """
+    value, quoted = text[slice(*words)], text[: sentence[1]]
+    new = find_replacement(value, quoted, set(), body=sentence[0], words=words)
+    if new is None:
+        later = find_changed_value(value, quoted, set(), body=words[1])
+        is_next = later is not None and quoted[words[1] : later.sentence[0]].strip()[-1:] in {".", "!", ";"}
+        new = later if later and is_next and not _ONLY_FOR.match(quoted, later.value[1]) else None
     if new is None or not new.is_asked_for(question) or new.excludes_question(question, text):
         return words
     is_change = new.is_correction or not new.may_differ or _CHANGES.search(text, *sentence)

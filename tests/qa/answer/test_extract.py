@@ -191,6 +191,24 @@ def test_a_sentence_that_only_states_what_is_to_be_explained_is_replaced(questio
     assert extracted(question, text).answer == answer
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("The code was 4471. Changed on 12 April to 2208. Ask Ann.", "The code was 4471. Changed on 12 April to 2208."),
+        (
+            "The code was 4471. We lost it. It was changed to 2208.",
+            "The code was 4471. We lost it. It was changed to 2208.",
+        ),
+        ("The code is 4471. The lamp was changed. The bulb is 2208.", "The code is 4471."),
+        ("The code is 4471.\n\nChanged to 2208.", "The code is 4471."),
+        ("- The code is 4471.\n- Changed to 2208.", "The code is 4471."),
+        ("The code is on the door. Changed to 2208.", "The code is on the door."),
+    ],
+)
+def test_what_changes_a_value_right_after_it_belongs_to_the_answer(text: str, answer: str) -> None:
+    assert extracted("what is the code?", text).answer == answer
+
+
 def test_only_one_sentence_is_extracted_if_none_has_anything_in_common_with_the_question() -> None:
     """Three would only look like an answer."""
     result = extracted("zebra", "Cats purr. Dogs bark. Hens cluck.")

@@ -111,6 +111,11 @@ BUS = "On Sundays it leaves at 8:40, not at 6:15 as on weekdays."
         ("What is the limit?", "The limit is now 5 mg instead of 10 mg.", "10 mg", "5 mg"),
         ("What is the fee?", "The fee was £10 until May, and is now £12.", "£10", "£12"),
         ("What is the adult fee?", "The £10 adult fee is now £12.", "£10", "£12"),
+        ("What is the fee?", "The fee was £10. Diesel got dear. Raised to £12 on 3 May.", "£10", "£12"),
+        ("What is the code?", "It was 4471. Changed 12 April 2025 to 2208 after a theft.", "4471", "2208"),
+        ("What was the fee?", "The fee was £10. Raised to £12 on 3 May.", "£10", "£10"),
+        ("What is the fee?", "Adults pay £10. Reduced to £5 for children.", "£10", "£10"),
+        ("What is the fee?", "The fee is £10. Reduced to £5 on Sundays.", "£10", "£10"),
         # Another thing has changed.
         ("What is the adult fee?", "The adult fee is £10 and the child fee is now £5.", "£10", "£10"),
         ("What is the deposit?", "The deposit is £500, but the rent was raised to £900.", "£500", "£500"),
