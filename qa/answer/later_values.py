@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from corpus import lazy_pattern, sentence_spans
+from corpus.formats import RECORDS
 from index import STOP_WORDS, StoredPassage
 from qa.answer.dated_records import (
     asks_for_last,
@@ -48,7 +49,7 @@ _ON_DAY = lazy_pattern(rf"\b[Oo]n (?:(?i:{WEEKDAY}),? )?(?:the )?{DAY_AND_MONTH}
 _FIELD = lazy_pattern(r"(?!(?i:date|datum)\b)[^:=]{1,60}[:=]")
 # "Date: Wed, 5 Mar 2025 14:00".
 _SENT = lazy_pattern(r"(?i:date|datum)\s*:")
-_CURRENCY = lazy_pattern(r"[€$£¥]")
+_CURRENCY = lazy_pattern(r"[€$£¥]|\b(?:chf|dollars?|eur|euros?|francs?|gbp|pounds?|usd)\b", re.IGNORECASE)
 _QUALIFIED = lazy_pattern(r"\b(?P<other>[^\W\d_][\w-]{2,30})(?:['’]s)?[ -](?=(?P<word>\w+))")
 _OF_WHICH = lazy_pattern(
     r"\b(?P<word>\w+) (?:of|for|in|at|with) (?:(?:the|an?|my|our|your|his|her|their) )?(?P<other>[^\W\d_][\w-]{2,30})"
@@ -119,14 +120,14 @@ class Statement:
 
 
 def statements_of(question: str, passage: StoredPassage, opening: str) -> Iterator[Statement]:
-    """Yield the dated statements of a passage.
+    """Yield the dated statements of a passage; rows of sheets are none, as a later one is about something else.
 
     Args:
         question: What is asked.
         passage: A passage.
         opening: The beginning of its document, in which a line may end in its date.
     """
-    if passage.is_quoted and not periods_in(passage.heading[-1]):
+    if passage.document.media_type in RECORDS or (passage.is_quoted and not periods_in(passage.heading[-1])):
         return
     lines = (line.rstrip() for line in opening.split("\n")[:_OPENING_LINES])
     lines = (line for line in lines if not passage.document.records and not _FIELD.match(line))
@@ -339,5 +340,6 @@ def _is_of_kind(question: str, value: str, old_value: str) -> bool:
     if is_day or old_is_day or not old_has_number:
         return is_day == old_is_day and (old_is_day or not has_number)
     units = {term for term in terms(old_value) - _NUMBERS if not _DIGIT.search(term)}
-    has_unit = not units or not units.isdisjoint(terms(value)) or units <= terms(question)
-    return has_number and (has_unit or bool(_CURRENCY.search(value) and _CURRENCY.search(old_value)))
+    if _CURRENCY.search(old_value):
+        return has_number and _CURRENCY.search(value) is not None
+    return has_number and (not units or not units.isdisjoint(terms(value)) or units <= terms(question))

@@ -34,16 +34,18 @@ _SETTING = lazy_pattern(
     r"(?P<indent>[ \t]*)(?P<item>- +)?(?P<name>[^\s:=#;\[\]{}\"'-][^:=#\n]{0,60}?)[ \t]*"
     r"(?::(?=\s|$)|=)[ \t]*(?P<value>.*)"
 )
-# Not the item of a list.
-_FIELD = lazy_pattern(r"(?P<name>[^\W\d_][^\n:|*]{0,39}?):[ \t]+(?P<value>\S.*)")
+# Not the item of a list. In the row of a sheet, a column may be named by a year.
+_NAME_AND_VALUE = r"[^\n:|*]{0,39}?):[ \t]+(?P<value>\S.*)"
+_FIELD = lazy_pattern(rf"(?P<name>[^\W\d_]{_NAME_AND_VALUE}")
+_FIELD_OF_ROW = lazy_pattern(rf"(?P<name>\w{_NAME_AND_VALUE}")
 # A comment after a value, and the quotation marks around it.
 _COMMENT = lazy_pattern(r"\s+[#;].*\Z")
 _QUOTED = lazy_pattern(r"([\"'])(?P<value>[^\"']*)\1")
 _CAMEL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
 _GENERIC = terms(
-    "address amount big charge cost date day entry field get give have name need number offer option parameter pay"
-    " price record setting size take time value"
+    "address amount big charge cost date day each entry field get give have name need number offer one option"
+    " parameter pay per price record setting since single size take time until value"
 )
 _COLUMN_NAMES = lazy_pattern(r"(?:\A| › )[^›]* \| [^›]*\Z")
 # Short forms that are no words of their own, unlike the "rent" of "rental" or the "port" of "portable".
@@ -263,7 +265,8 @@ def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
                     identity |= terms(_CAMEL.sub(" ", other.name))
             unknown = rest - _GENERIC - identity - around
             is_known = len(unknown) <= most_unknown and not any(map(_DIGIT.search, unknown))
-            is_named = named - _GENERIC or (named and named == name_terms)
+            is_only = sum(bool(named & terms(_CAMEL.sub(" ", other.name))) for other in record.fields) == 1
+            is_named = named - _GENERIC or (named and (named == name_terms or is_only))
             if is_named and rest & identity and is_known and field.value and not values[at] <= asked:
                 unasked = sum(not any(_is_same(term, other) for term in asked) for other in name_terms)
                 yield _Match(len(unknown), unasked, field)
@@ -285,14 +288,14 @@ def _records(passage: StoredPassage) -> Iterator[_Record]:
                 span = cells[0][1][0], cells[-1][1][1]
                 yield _Record([_Field(name, text[slice(*cell)], span, cell) for name, cell in cells], ())
     if passage.document.media_type in RECORDS:
-        yield from _blocks(text, passage.body, 1)
+        yield from _blocks(text, passage.body, _FIELD_OF_ROW, 1)
     elif kind is not None and kind.reader == "source.code":
         yield from _settings(text, passage.body)
     else:
-        yield from _blocks(text, passage.body, _LEAST_FIELDS)
+        yield from _blocks(text, passage.body, _FIELD, _LEAST_FIELDS)
 
 
-def _blocks(text: str, body: int, least: int) -> Iterator[_Record]:
+def _blocks(text: str, body: int, form: re.Pattern[str], least: int) -> Iterator[_Record]:
     """Yield the blocks of lines that are all fields."""
     at = body
     for block in text[body:].split("\n\n"):
@@ -300,7 +303,7 @@ def _blocks(text: str, body: int, least: int) -> Iterator[_Record]:
         lines = block.strip("\n").split("\n")
         start = at + len(block) - len(block.lstrip("\n"))
         for line in lines:
-            if match := _FIELD.fullmatch(line):
+            if match := form.fullmatch(line):
                 span = start, start + len(line)
                 fields.append(_Field(match["name"], match["value"], span, (start + match.start("value"), span[1])))
             start += len(line) + 1

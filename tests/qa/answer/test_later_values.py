@@ -43,6 +43,9 @@ CHANGES = {
     "Guests are welcome.\n",
     "band/2025-03-05.md": "# Minutes of the brass band, 5 March 2025\n\nBecause of the regatta the band practice "
     "begins at 17:45 on 6 April, please note.\n",
+    "report.md": "# Report\n\n20 June 2025\n\nA first guess for replacing the wiring of the main hall is £22,000.\n",
+    "log.txt": "Log\n\n12/06/2025  Meeting.\n23/06/2025  The wiring of the main hall failed on two circuits, now switched "
+    "off. Quote for replacing those: 640\n",
     "leave.md": "# Leave\n\n4 May 2025\n\n## Days\n\nFull-time staff have 28 days of paid leave a year.\n\n"
     "## Christmas\n\nThe office is now closed at Christmas. Three of those days are taken from your leave.\n",
     "lettings/2025-01-02.txt": "Croft Lettings\n\n2 January 2025\n\nThe rent for Flat 3 is £700.\n",
@@ -85,6 +88,7 @@ def test_a_later_statement_replaces_a_value(changes: Retriever, question: str, a
         ("Who has the key of the loft?", "Mrs Poole"),
         ("Who paints the fence?", "Lena"),
         ("How much is the rent for flat 3?", "£700"),
+        ("How much is replacing the wiring of the main hall?", "£22,000"),
         ("Who mows at the bowls club?", "Len Marsh"),
         ("How many days of paid leave do full-time staff get?", "28 days"),
         ("How much was in the bank in February?", "£6,120"),

@@ -17,6 +17,8 @@ FILES = {
     "boats.csv": "boat,berth,mooring_fee,skipper\nPetrel,D4,410,Ann Holm\nSkua,D9,385,Bo Lind\nTern,E2,,Cy Marsh\n",
     "machines.json": '[{"machine": "lathe-2", "room": "K3", "serial": "L-8813"},'
     ' {"machine": "press-1", "room": "K7", "serial": "P-4402"}]\n',
+    "rates.csv": "work,unit,2024 (EUR),from 1 March 2025\nFitter,day,610,640\nFitter,half day,335,350\n"
+    "Call-out,visit,90,95\n",
     "oven.ini": "[general]\nunits = C\n\n[rye]\ntemp = 215\nminutes = 55\n\n[brioche]\ntemp = 180\nminutes = 35\n",
     "cluster.yaml": "nodes:\n  alder:\n    memory: 64G\n    port: 7001\n  birch:\n    memory: 32G\n    port: 7002\n",
     "rooms.md": "# Rooms\n\n| Room | Seats | Floor |\n|---|---|---|\n| Oak | 12 | 1 |\n| Elm | 40 | 2 |\n",
@@ -50,6 +52,9 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("berth of Skua", "D9", "boats.csv"),
         ("Petrel mooring fee?", "410", "boats.csv"),
         ("who is the skipper of Tern", "Cy Marsh", "boats.csv"),
+        # Columns named by a time, of a value that no later row replaces
+        ("what do we charge for half a day of a fitter since March 2025", "350", "rates.csv"),
+        ("rate of a call-out visit in 2024?", "90", "rates.csv"),
         ("serial number of lathe-2", "L-8813", "machines.json"),
         ("temperature for brioche", "180", "oven.ini"),
         ("what temperature for rye?", "215", "oven.ini"),
