@@ -59,6 +59,15 @@ _MOST_UNKNOWN = 1
 _MEASURE = lazy_pattern(
     r"\bhow (?:long|much|many|old|far|often|tall|high|big|large|fast|deep|wide|heavy)\b", re.IGNORECASE
 )
+# Questions for a price, which need not name its field, and names of such fields.
+_ASKS_FOR_PRICE = lazy_pattern(
+    r"\bhow much (?:do|does|did|for|is|are|was|were|to|will|would)\b"
+    r"|\bwhat (?:do|does|did|will|would)\b.{1,60}\bcost\b",
+    re.IGNORECASE,
+)
+_IS_PRICE = lazy_pattern(
+    r"\b(?:charges?|costs?|fees?|prices?|rates?|tariffs?)\b|[€$£]|\b(?:chf|eur|gbp|usd)\b", re.IGNORECASE
+)
 _DIGIT = lazy_pattern(r"\d")
 # Questions that no field answers.
 _ASKS_FOR_MORE = lazy_pattern(
@@ -109,11 +118,13 @@ class _Match(NamedTuple):
 
     Attributes:
         unknown: How many words of the question are neither in its record nor around it.
+        is_longer: Whether the first field of the record, such as an item of a price list, says more than the question.
         unasked: How many words of its name the question does not have.
         field: The field.
     """
 
     unknown: int
+    is_longer: bool
     unasked: int
     field: _Field
 
@@ -145,18 +156,20 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> LineAnswer 
         passages: The passages to search.
     """
     asked = terms(_CAMEL.sub(" ", _MEASURE.sub(" ", question)))
-    if len(asked) < _LEAST_WORDS or _ASKS_FOR_MORE.search(question) or asks_yes_or_no(question):
+    is_price = _ASKS_FOR_PRICE.search(question) is not None
+    asks_more = not is_price and _ASKS_FOR_MORE.search(question)
+    if len(asked) < _LEAST_WORDS - is_price or asks_more or asks_yes_or_no(question):
         return None
-    found = [(match, passage) for passage in passages for match in _fields_named(asked, passage)]
-    if _ASKS_FOR_NUMBER.search(question):
+    found = [(match, passage) for passage in passages for match in _fields_named(asked, passage, is_price=is_price)]
+    if is_price or _ASKS_FOR_NUMBER.search(question):
         found = [it for it in found if _DIGIT.search(it[0].field.value)]
     if _ASKS_WHO.match(question):
         found = [it for it in found if not _DIGIT.search(it[0].field.value)]
-    least = min((match[:2] for match, _ in found), default=None)
-    best = [it for it in found if it[0][:2] == least]
+    least = min((match[:3] for match, _ in found), default=None)
+    best = [it for it in found if it[0][:3] == least]
     if not best or len({match.field.value for match, _ in best}) > 1:
         return None
-    (unknown, _, field), passage = best[0]
+    (unknown, *_, field), passage = best[0]
     name = passage.text[slice(*field.value_span)]
     return LineAnswer(passage, _extract(passage, field.span, name, is_certain=not unknown))
 
@@ -244,8 +257,8 @@ def _extract(passage: StoredPassage, span: Span, name: str, *, is_certain: bool 
     return Extract((mark,), 1.0, span, mark.text, name=name, is_certain=is_certain)
 
 
-def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
-    """Yield the fields of a passage that a question with these terms may name."""
+def _fields_named(asked: set[str], passage: StoredPassage, *, is_price: bool) -> Iterator[_Match]:
+    """Yield the fields of a passage that a question with these terms may name; a price need not be named."""
     # Of a table that continues, the context ends with the names of columns, which are only in the fields' names.
     context = _COLUMN_NAMES.sub("", passage.context)
     around = terms(f"{path_words(passage.document.path)} {passage.title} {context}")
@@ -254,6 +267,7 @@ def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
     for record in _records(passage):
         values = [terms(_CAMEL.sub(" ", field.value)) for field in record.fields]
         path = {term for name in record.path for term in terms(_CAMEL.sub(" ", name))}
+        prices = [field for field in record.fields if is_price and _IS_PRICE.search(field.name)]
         for at, field in enumerate(record.fields):
             name_terms = terms(_CAMEL.sub(" ", field.name))
             named = {term for term in asked if any(_is_same(term, other) for other in name_terms)}
@@ -266,10 +280,10 @@ def _fields_named(asked: set[str], passage: StoredPassage) -> Iterator[_Match]:
             unknown = rest - _GENERIC - identity - around
             is_known = len(unknown) <= most_unknown and not any(map(_DIGIT.search, unknown))
             is_only = sum(bool(named & terms(_CAMEL.sub(" ", other.name))) for other in record.fields) == 1
-            is_named = named - _GENERIC or (named and (named == name_terms or is_only))
+            is_named = named - _GENERIC or (named and (named == name_terms or is_only)) or prices == [field]
             if is_named and rest & identity and is_known and field.value and not values[at] <= asked:
                 unasked = sum(not any(_is_same(term, other) for term in asked) for other in name_terms)
-                yield _Match(len(unknown), unasked, field)
+                yield _Match(len(unknown), not values[0] <= asked, unasked, field)
 
 
 def _is_same(term: str, other: str) -> bool:

@@ -44,7 +44,7 @@ CHANGES = {
     "band/2025-03-05.md": "# Minutes of the brass band, 5 March 2025\n\nBecause of the regatta the band practice "
     "begins at 17:45 on 6 April, please note.\n",
     "report.md": "# Report\n\n20 June 2025\n\nA first guess for replacing the wiring of the main hall is £22,000.\n",
-    "log.txt": "Log\n\n12/06/2025  Meeting.\n23/06/2025  The wiring of the main hall failed on two circuits, now switched "
+    "log.txt": "Log\n\n12/06/2025  Meeting.\n23/06/2025  The wiring of the main hall failed on two circuits, switched "
     "off. Quote for replacing those: 640\n",
     "leave.md": "# Leave\n\n4 May 2025\n\n## Days\n\nFull-time staff have 28 days of paid leave a year.\n\n"
     "## Christmas\n\nThe office is now closed at Christmas. Three of those days are taken from your leave.\n",
