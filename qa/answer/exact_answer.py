@@ -16,10 +16,8 @@ from qa.language.enumerations import extend_to_enumeration, extend_to_field_valu
 from qa.language.replacement import find_replacement, replace_if_outdated
 from qa.language.values import (
     Span,
-    choose_of_compared,
     extend_to_whole_values,
     include_bound,
-    include_parallel_values,
     line_start,
     normalise_values,
     spans_overlap,
@@ -264,8 +262,7 @@ def answer_words(question: str, passage: StoredPassage, sentence: Span, reading:
     words = _prefer_cell_of_named_column(write_as_bands(passage, question), passage, reading.best(*within) or within)
     words, within = _prefer_chosen(question, passage, words, within, reading)
     words = extend_to_field_value(question, text, extend_to_whole_values(text, words, within), within)
-    words = extend_to_enumeration(question, text, include_parallel_values(text, words, within), within)
-    words = choose_of_compared(question, text, words, within)
+    words = extend_to_enumeration(question, text, words, within)
     words = replace_if_outdated(question, text, words, within)
     words = include_bound(question, text, _extend_to_title(text, words, within), within)
     words = _balance_brackets(text, _pair_marks(text, _extend_to_code(text, words, within), within), within)

@@ -18,7 +18,6 @@ from qa.answer.results import Answer, Highlight
 from qa.language.terms import has_form_of, terms
 from qa.language.values import Span, line_start
 from qa.questions.answering_section import asks_why
-from qa.questions.bands import prefer_row_with_band
 from qa.questions.lists import (
     MAX_LIST_ITEMS,
     NO_STOP,
@@ -96,8 +95,6 @@ _CHANGED_SINCE = lazy_pattern(
     r"[^\n]{0,60}?\bto\b[^\n]{0,30}?\d",
     re.IGNORECASE,
 )
-# A year, version or rating: "2024", "2024/25", "2.1.4", "5/5".
-_NUMBER = lazy_pattern(r"(?<![\d.,/-])(?:\d+(?:[./]\d+)+|(?:19|20)\d\d)(?![\w/]|[.,]\d)")
 
 # Scores how well a span of a passage's text answers; arguments: its first character, and one past its last.
 SpanScore = Callable[[int, int], float]
@@ -163,8 +160,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
     best_first[1:] = (it for it in best_first[1:] if it[1] <= answer_span[0] or it[0] >= answer_span[1])
     spans = sorted(best_first)
     if looked_up is None:
-        answer_span = _prefer_item_with_number(question, text, best_first)
-        answer_span = _prefer_sentence_with_long_number(question, text, answer_span, best_first)
+        answer_span = _prefer_sentence_with_long_number(question, text, best_first)
         answer_span = prefer_span_about_items(numbered_items_in(question), passage, answer_span, best_first)
         answer_span = _skip_questions(text, spans, answer_span)
         answer_span = _skip_bare_heading(question, passage, spans, answer_span)
@@ -180,7 +176,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         answer_span = _skip_bare_fact(question, text, spans, answer_span, score)
         answer_span = _prefer_whole_explanation(question, passage, spans, answer_span)
     elif looked_up is None and not items:
-        answer_span = _with_change(text, spans, prefer_row_with_band(passage, question, spans, answer_span))
+        answer_span = _with_change(text, spans, answer_span)
     top = (whole or items or [answer_span])[0]
     is_procedure = bool(boxes or (items and is_step(question, passage, top)))
     near = [(start, end) for negated, start, end in scored[1:_MAX_HIGHLIGHTS] if negated <= _NEARLY * best_score < 0]
@@ -333,19 +329,9 @@ def skip_stamp(question: str, text: str, sentence: Span) -> Span:
     return message.start("sender") if _ASKS_FOR_NAME.search(question) else message.end(), sentence[1]
 
 
-def _prefer_item_with_number(question: str, text: str, best_first: Sequence[Span]) -> Span:
-    """Return the best sentence; if it is an item or row with another year than the question, the best with that one."""
-    best = best_first[0]
-    if not (is_item(text, best) or "|" in text[slice(*best)]):
-        return best
-    question_numbers, best_numbers = set(_NUMBER.findall(question)), set(_NUMBER.findall(text[slice(*best)]))
-    fitting = [span for span in best_first[1:] if not question_numbers.isdisjoint(_NUMBER.findall(text[slice(*span)]))]
-    return fitting[0] if fitting and best_numbers.isdisjoint(question_numbers) and best_numbers else best
-
-
-def _prefer_sentence_with_long_number(question: str, text: str, best: Span, best_first: Sequence[Span]) -> Span:
+def _prefer_sentence_with_long_number(question: str, text: str, best_first: Sequence[Span]) -> Span:
     """Return the best sentence; if it has another long number than the question, the best with that one."""
-    asked = plain_numbers(question)
+    asked, best = plain_numbers(question), best_first[0]
     if not asked or not plain_numbers(text[slice(*best)]) - asked:
         return best
     return next((span for span in best_first if asked & plain_numbers(text[slice(*span)])), best)

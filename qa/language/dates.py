@@ -182,28 +182,12 @@ def add_date_forms(question: str, snapshot: Index, among: Among) -> str:
     return _with_dates(question, with_forms, most=_MAX_DATES)
 
 
-def months_in_figures(question: str, snapshot: Index, among: Among) -> list[str]:
-    """Return the months that a question names, as the collection writes them in figures: "2025-03" for "March"."""
-    forms: list[str] = []
-    for month in islice(_NAMED_MONTH.finditer(question), _MAX_DATES):
-        words = [f"{month_of(month['month']):02}", *filter(None, [month["year"]])]
-        forms += _in_figures(month, "\n".join(_texts_with(words, snapshot, among)))[:_MAX_FORMS]
-    return forms
-
-
 def _texts_with(words: Iterable[str], snapshot: Index, among: Among) -> Iterator[str]:
     """Yield the passages, with their paths and headings, that have the most of some words."""
     terms = {term: 1.0 for word in words for term in word_terms(word)}
     hits = snapshot.keyword(terms, _MAX_PASSAGES, documents=among)
     for passage in snapshot.passages([hit.passage for hit in hits]):
         yield f"{passage.document.path.replace('/', ' ')}\n{passage.context}\n{passage.text}"
-
-
-def _in_figures(month: re.Match[str], text: str) -> list[str]:
-    """Return a month, of its year or any, as a text writes it in figures, most frequent first."""
-    number = month_of(month["month"])
-    found = Counter(year for year, figures in _MONTH_IN_FIGURES.findall(text) if int(figures) == number)
-    return [f"{year}-{number:02}" for year, _ in found.most_common() if month["year"] in {None, year}]
 
 
 def _with_dates(text: str, form: Callable[[WrittenDate], str], *, most: int | None = None) -> str:

@@ -98,19 +98,6 @@ _TOLERANCE = rf"{_NUMBER}{_BLANK}?[%°]?[^\W\d_]{{0,5}}{_BLANK}?(?:±|\+/[-–�
 _WHOLE = lazy_pattern(
     rf"{_TOLERANCE}|{_ADDRESS}|{_IDENTIFIER}|{_CODE}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
 )
-# Several values of the same unit in a row: "14 %, 21 % and 6 %".
-_JOIN = rf"(?:,{_BLANK}|,?{_BLANK}(?:and|against|versus|vs\.?|compared with){_BLANK})"
-_PARALLEL = lazy_pattern(
-    rf"(?<!between )(?<![\w.,])(?:{_NUMBER}(?P<unit>{_BLANK}?(?:%|°?[^\W\d_]{{1,7}}))(?:{_JOIN}{_NUMBER}(?P=unit))++"
-    rf"|(?P<money>[€$£]){_NUMBER}(?:{_JOIN}(?P=money){_NUMBER})++)(?=[.;:)\n]|\Z|,? respectively\b| per\b)"
-)
-# A value, and in brackets that of another year or month: "9 (2023: 8)", "1,312 (April 1,204)".
-_COMPARED_WITH = lazy_pattern(
-    rf"(?P<value>(?:{_BEFORE}{_BLANK}?)?(?<![\w.,]){_NUMBER}(?:{_BLANK}?{_AFTER}|{_BLANK}[^\W\d_]+)?){_BLANK}?"
-    rf"\((?:in |for )?(?P<when>(?:{MONTH}\.?{_BLANK}?)?(?:19|20)\d\d(?:[/–-]\d\d)?|{MONTH}"
-    rf"|(?i:(?:last|previous|prior) \w+)):?{_BLANK}"
-    rf"(?P<other>[^()\n]*\d[^()\n]*)\)"
-)
 _WORD = lazy_pattern(r"\w+")
 # Words before and after a number or date that make it an upper or lower bound, or an exception.
 _BOUND = lazy_pattern(
@@ -165,21 +152,6 @@ def include_bound(question: str, text: str, words: Span, within: Span) -> Span:
     if after and not question_words & set(_WORD.findall(after[0].lower())):
         end = after.end()
     return start, end
-
-
-def include_parallel_values(text: str, words: Span, within: Span) -> Span:
-    """Extend a value to a series of which it is part: "14 %, 21 % and 6 %"."""
-    series = (match.span() for match in _PARALLEL.finditer(text, *within))
-    return next((span for span in series if span[0] <= words[0] and words[1] <= span[1]), words)
-
-
-def choose_of_compared(question: str, text: str, words: Span, within: Span) -> Span:
-    """Of "9 (2023: 8)", return the value in brackets if the question names its year or month, else the other one."""
-    for pair in _COMPARED_WITH.finditer(text, *within):
-        if spans_overlap(pair.span(), words) and not words[0] < pair.start("value"):
-            is_asked = set(_WORD.findall(pair["when"].lower())) & set(_WORD.findall(question.lower()))
-            return pair.span("other" if is_asked else "value")
-    return words
 
 
 def normalise_values(text: str) -> tuple[str, tuple[Value, ...]]:

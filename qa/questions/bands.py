@@ -104,17 +104,6 @@ def write_as_bands(passage: StoredPassage, question: str) -> str:
     return question
 
 
-def prefer_row_with_band(passage: StoredPassage, question: str, spans: Sequence[Span], answer_span: Span) -> Span:
-    """Return the row of the answer's table with the band that includes an amount of the question; else the answer."""
-    answer_row = cells_at(passage, answer_span[0])
-    for _, band in _amounts_with_bands(passage, question) if answer_row else ():
-        at = band.match.start() - len(passage.context) - 1
-        row = cells_at(passage, at)
-        if row and row != answer_row and [name for name, _ in row] == [name for name, _ in answer_row]:
-            return next((span for span in spans if span[0] <= at < span[1]), answer_span)
-    return answer_span
-
-
 def _amounts_with_bands(passage: StoredPassage, question: str) -> list[tuple[_Band, _Band]]:
     """Return the amounts of a question, last first, each with the band that includes it; only if there is just one."""
     amounts = [amount for amount in _amounts(question) if amount.least == amount.most and not amount.is_date]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from index import STOP_WORDS, Among, Encoder, Index, Scope, TokenVectors, Vectors, Word, analyse, word_terms
 from qa.answer.results import Correction, Mode
 from qa.answer.which_documents import lookup_of_topic, topic_of_documents
-from qa.language.dates import add_date_forms, months_in_figures
+from qa.language.dates import add_date_forms
 from qa.questions.long_numbers import write_numbers_as_in
 from qa.questions.lookup import Lookup, lookup_of
 from qa.questions.steps import asks_how_to
@@ -119,10 +119,8 @@ def analyse_question(
         lookup = lookup_of_topic(topic) if topic else lookup_of(question)
     question = topic if topic and lookup else question
     text = add_date_forms(question, snapshot, documents)
-    # Only keywords are searched for with these: with other forms of a month, the reader is less sure of its answers.
-    figures = months_in_figures(question, snapshot, documents)
-    if text != original or figures:
-        analysis = analyse(" ".join([text, *figures]))
+    if text != original:
+        analysis = analyse(text)
     clock.lap("spell")
     unknown = encoder.unknown_token_ratio(text) > MAX_UNKNOWN
     content_words = {part.text: word_terms(part.text) for part in _parts(analysis.words) if part.text not in STOP_WORDS}

@@ -173,12 +173,7 @@ def test_answer_keeps_paired_marks_and_brackets(sentence: str, named: str, expec
         ("It is at 22:00 and 6:00.", "22:00", "22:00"),
         ("It is the week 14–21 Feb at last.", "14", "14–21 Feb"),
         ("We met 3-5 June 2024 there.", "5", "3-5 June 2024"),
-        # Values of which nothing says whose they are.
-        ("Nausea occurred in 14 %, 21 % and 6 %.", "14", "14 %, 21 % and 6 %"),
-        ("It fell by 3.4 kg and 4.8 kg, against 0.9 kg.", "4.8", "3.4 kg and 4.8 kg, against 0.9 kg"),
-        ("It was 9.9 % against 10.2 % per year.", "9.9 %", "9.9 % against 10.2 %"),
-        ("The three cost £5, £7.50 and £9, respectively.", "£9", "£5, £7.50 and £9"),
-        # They are told apart, or are of other things.
+        # Values of other things.
         ("It was 1.6 % with 30 mg, 1.2 % with 60 mg.", "1.2", "1.2 %"),
         ("It is 25 m, 10 m wide and 2 m deep.", "25 m", "25 m"),
         ("It takes 5 min, 200 g and 3 eggs.", "5 min", "5 min"),

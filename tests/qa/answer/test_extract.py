@@ -353,30 +353,6 @@ def test_a_sentence_about_another_thing_gives_way_to_one_about_the_right_one(
     assert extracted(question, text).answer == answer
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("what did Jonas get in 2021?", "2021: a sled for Jonas"),
-        ("what did Jonas get in 2020?", "2022: what Jonas did get"),
-        ("what did Jonas get?", "2022: what Jonas did get"),
-        ("what did get 4/5?", "Stoner: 4/5"),
-        ("what did Jonas get in 2.1.0?", "2.1.0: a doll"),
-        ("what did Jonas get in 2.1?", "2022: what Jonas did get"),
-        ("what did Jonas get in 2023/24?", "2023/24: a kite"),
-    ],
-)
-def test_an_item_with_another_year_rating_or_version_gives_way(question: str, answer: str) -> None:
-    items = (
-        "2022: what Jonas did get|2021: a sled for Jonas|what did get: 5/5|Stoner: 4/5|2.1.0: a doll|2023/24: a kite"
-    )
-    assert extracted(question, "- " + items.replace("|", "\n- ")).answer == answer
-
-
-def test_in_prose_the_year_and_the_answer_may_be_in_different_sentences() -> None:
-    prose = "When it was made was in 1951. In 1933 Ada came."
-    assert extracted("when was it made, in 1933", prose).answer == "When it was made was in 1951."
-
-
 GATE = "Open the gate:\n\n```sh\ngate unlock\ngate open wide\n```\n\nIt creaks."
 
 

@@ -13,7 +13,6 @@ from qa.language.dates import (
     asked_time,
     dates_in,
     latest_date,
-    months_in_figures,
     spell_out_dates,
     without_time,
 )
@@ -99,20 +98,6 @@ def test_a_date_is_followed_by_the_other_forms_that_the_collection_has(
 ) -> None:
     """Forms of the same day; without a year in the question, any year matches."""
     assert add_date_forms(question, retriever.snapshot, None) == searched
-
-
-@pytest.mark.parametrize(
-    ("question", "figures"),
-    [
-        ("the hall in April?", ["2024-04"]),
-        ("the hall in June 2024", ["2024-06"]),
-        ("the hall in June 2023", []),
-        ("the hall on 4 June", []),
-        ("May I have the hall?", []),
-    ],
-)
-def test_months_are_searched_for_in_figures(retriever: Retriever, question: str, figures: list[str]) -> None:
-    assert months_in_figures(question, retriever.snapshot, None) == figures
 
 
 def test_dates_in_words() -> None:

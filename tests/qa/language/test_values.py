@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qa.language.enumerations import extend_to_field_value
-from qa.language.values import choose_of_compared, include_bound, lacks_statistic
+from qa.language.values import include_bound, lacks_statistic
 
 
 @pytest.mark.parametrize(
@@ -74,25 +74,6 @@ def test_words_are_extended_to_the_whole_value(question: str, line: str, words: 
 def test_limit_keeps_its_qualifying_words(question: str, sentence: str, words: str, expected: str) -> None:
     text, at = f"They are over {sentence}", 14 + sentence.index(words)
     start, end = include_bound(question, text, (at, at + len(words)), (14, 14 + len(sentence)))
-    assert text[start:end] == expected
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "words", "expected"),
-    [
-        ("How many geese were counted?", "Geese 2,410 (2022: 1,985).", "1,985", "2,410"),
-        ("How many geese were counted?", "Geese 2,410 (2022: 1,985).", "410 (2022: 1,985)", "2,410"),
-        ("How many geese were counted in 2022?", "Geese 2,410 (2022: 1,985).", "2,410", "1,985"),
-        ("What did it cost?", "Cost €95 (previous year €80)", "€80", "€95"),
-        ("How many came in April?", "Guests 61 (April 48)", "61", "48"),
-        # No value of another time
-        ("How many geese?", "Geese 2,410 (see note 3)", "2,410", "2,410"),
-        ("How many pairs?", "Geese 2,410 (2022: 1,985), 310 pairs", "310", "310"),
-    ],
-)
-def test_of_two_years_the_asked_one_answers(question: str, text: str, words: str, expected: str) -> None:
-    at = text.index(words)
-    start, end = choose_of_compared(question, text, (at, at + len(words)), (0, len(text)))
     assert text[start:end] == expected
 
 

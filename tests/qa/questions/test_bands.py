@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qa.questions.bands import hours_on, prefer_row_with_band, write_as_bands
+from qa.questions.bands import hours_on, write_as_bands
 from tests.qa.passages import stored
 
 WEIGHTS = """\
@@ -79,17 +79,6 @@ def test_an_amount_is_written_as_its_band(question: str, text: str, expected: st
 def test_the_names_of_columns_in_the_context_are_bands() -> None:
     passage = stored("| Ann | 1 | 2 |\n| Bo | 3 | 4 |", context="Doses › name | CrCl 30-50 | CrCl < 30")
     assert write_as_bands(passage, "Ann with a CrCl of 40?") == "Ann with a CrCl of 30-50?"
-
-
-@pytest.mark.parametrize(
-    ("question", "row"),
-    [("What does a 15-year-old pay?", 1), ("What does a 30-year-old pay?", 2), ("What do adults pay?", 2)],
-)
-def test_the_row_of_the_band_answers(question: str, row: int) -> None:
-    text = "| age | day |\n|---|---|\n| 6–13 | 7 EUR |\n| 14–17 | 10 EUR |\n| 18 and over | 14 EUR |\n"
-    cells = [line.strip("| ") for line in text.split("\n")[2:5]]
-    spans = [(text.index(line), text.index(line) + len(line)) for line in cells]
-    assert prefer_row_with_band(stored(text), question, spans, spans[2]) == spans[row]
 
 
 @pytest.mark.parametrize(
