@@ -44,8 +44,8 @@ _QUOTED = lazy_pattern(r"([\"'])(?P<value>[^\"']*)\1")
 _CAMEL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
 _GENERIC = terms(
-    "address amount big charge cost date day each entry field get give have name need number offer one option"
-    " parameter pay per price record setting since single size take time until value"
+    "address amount big charge cost date day each entry field get give got have left name need number offer one option"
+    " parameter pay per price record sell setting since single size stock take time until value"
 )
 _COLUMN_NAMES = lazy_pattern(r"(?:\A| › )[^›]* \| [^›]*\Z")
 # Short forms that are no words of their own, unlike the "rent" of "rental" or the "port" of "portable".
@@ -59,14 +59,26 @@ _MOST_UNKNOWN = 1
 _MEASURE = lazy_pattern(
     r"\bhow (?:long|much|many|old|far|often|tall|high|big|large|fast|deep|wide|heavy)\b", re.IGNORECASE
 )
-# Questions for a price, which need not name its field, and names of such fields.
-_ASKS_FOR_PRICE = lazy_pattern(
-    r"\bhow much (?:do|does|did|for|is|are|was|were|to|will|would)\b"
-    r"|\bwhat (?:do|does|did|will|would)\b.{1,60}\bcost\b",
-    re.IGNORECASE,
-)
-_IS_PRICE = lazy_pattern(
-    r"\b(?:charges?|costs?|fees?|prices?|rates?|tariffs?)\b|[€$£]|\b(?:chf|eur|gbp|usd)\b", re.IGNORECASE
+# Questions that need not name the field they ask for, and names of such fields.
+_IMPLIED = (
+    (
+        lazy_pattern(r"\b(?:what|how much)\b.{1,60}\b(?:charge|sell for)\b", re.IGNORECASE),
+        lazy_pattern(r"\b(?:charges?|fees?|prices?|rates?|tariffs?)\b", re.IGNORECASE),
+    ),
+    (
+        lazy_pattern(
+            r"\bhow much (?:do|does|did|for|is|are|was|were|to|will|would)\b"
+            r"|\bwhat (?:do|does|did|will|would)\b.{1,60}\bcost\b",
+            re.IGNORECASE,
+        ),
+        lazy_pattern(
+            r"\b(?:charges?|costs?|fees?|prices?|rates?|tariffs?)\b|[€$£]|\b(?:chf|eur|gbp|usd)\b", re.IGNORECASE
+        ),
+    ),
+    (
+        lazy_pattern(r"\bhow (?:many|much)\b.*\b(?:left|got|in stock|(?:have|do) (?:i|we))\b", re.IGNORECASE),
+        lazy_pattern(r"\b(?:available|left|on hand|qty|quantity|remaining|stock)\b", re.IGNORECASE),
+    ),
 )
 _DIGIT = lazy_pattern(r"\d")
 # Questions that no field answers.
@@ -156,12 +168,12 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> LineAnswer 
         passages: The passages to search.
     """
     asked = terms(_CAMEL.sub(" ", _MEASURE.sub(" ", question)))
-    is_price = _ASKS_FOR_PRICE.search(question) is not None
-    asks_more = not is_price and _ASKS_FOR_MORE.search(question)
-    if len(asked) < _LEAST_WORDS - is_price or asks_more or asks_yes_or_no(question):
+    implied = next((name for asks, name in _IMPLIED if asks.search(question)), None)
+    asks_more = implied is None and _ASKS_FOR_MORE.search(question)
+    if len(asked) < (_LEAST_WORDS if implied is None else 1) or asks_more or asks_yes_or_no(question):
         return None
-    found = [(match, passage) for passage in passages for match in _fields_named(asked, passage, is_price=is_price)]
-    if is_price or _ASKS_FOR_NUMBER.search(question):
+    found = [(match, passage) for passage in passages for match in _fields_named(asked, implied, passage)]
+    if implied or _ASKS_FOR_NUMBER.search(question):
         found = [it for it in found if _DIGIT.search(it[0].field.value)]
     if _ASKS_WHO.match(question):
         found = [it for it in found if not _DIGIT.search(it[0].field.value)]
@@ -257,8 +269,8 @@ def _extract(passage: StoredPassage, span: Span, name: str, *, is_certain: bool 
     return Extract((mark,), 1.0, span, mark.text, name=name, is_certain=is_certain)
 
 
-def _fields_named(asked: set[str], passage: StoredPassage, *, is_price: bool) -> Iterator[_Match]:
-    """Yield the fields of a passage that a question with these terms may name; a price need not be named."""
+def _fields_named(asked: set[str], implied: re.Pattern[str] | None, passage: StoredPassage) -> Iterator[_Match]:
+    """Yield the fields of a passage that a question with these terms may name, or imply: the only one of its kind."""
     # Of a table that continues, the context ends with the names of columns, which are only in the fields' names.
     context = _COLUMN_NAMES.sub("", passage.context)
     around = terms(f"{path_words(passage.document.path)} {passage.title} {context}")
@@ -267,7 +279,7 @@ def _fields_named(asked: set[str], passage: StoredPassage, *, is_price: bool) ->
     for record in _records(passage):
         values = [terms(_CAMEL.sub(" ", field.value)) for field in record.fields]
         path = {term for name in record.path for term in terms(_CAMEL.sub(" ", name))}
-        prices = [field for field in record.fields if is_price and _IS_PRICE.search(field.name)]
+        only = [field for field in record.fields if implied and implied.search(_CAMEL.sub(" ", field.name))]
         for at, field in enumerate(record.fields):
             name_terms = terms(_CAMEL.sub(" ", field.name))
             named = {term for term in asked if any(_is_same(term, other) for other in name_terms)}
@@ -280,7 +292,7 @@ def _fields_named(asked: set[str], passage: StoredPassage, *, is_price: bool) ->
             unknown = rest - _GENERIC - identity - around
             is_known = len(unknown) <= most_unknown and not any(map(_DIGIT.search, unknown))
             is_only = sum(bool(named & terms(_CAMEL.sub(" ", other.name))) for other in record.fields) == 1
-            is_named = named - _GENERIC or (named and (named == name_terms or is_only)) or prices == [field]
+            is_named = named - _GENERIC or (named and (named == name_terms or is_only)) or only == [field]
             if is_named and rest & identity and is_known and field.value and not values[at] <= asked:
                 unasked = sum(not any(_is_same(term, other) for term in asked) for other in name_terms)
                 yield _Match(len(unknown), not values[0] <= asked, unasked, field)
