@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from corpus import lazy_pattern, path_words
-from corpus.formats import RECORDS, format_of
+from corpus.formats import format_of
 from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
@@ -27,20 +27,8 @@ from qa.questions.long_numbers import phone_number_of
 from qa.questions.message_dates import message_date
 from qa.questions.sender import chat_reply
 from qa.structure.candidate_spans import LONGEST_SPAN
-from qa.structure.tables import tables
+from qa.structure.records import Field, records
 
-_SECTION = lazy_pattern(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")
-_SETTING = lazy_pattern(
-    r"(?P<indent>[ \t]*)(?P<item>- +)?(?P<name>[^\s:=#;\[\]{}\"'-][^:=#\n]{0,60}?)[ \t]*"
-    r"(?::(?=\s|$)|=)[ \t]*(?P<value>.*)"
-)
-# Not the item of a list. In the row of a sheet, a column may be named by a year.
-_NAME_AND_VALUE = r"[^\n:|*]{0,39}?):[ \t]+(?P<value>\S.*)"
-_FIELD = lazy_pattern(rf"(?P<name>[^\W\d_]{_NAME_AND_VALUE}")
-_FIELD_OF_ROW = lazy_pattern(rf"(?P<name>\w{_NAME_AND_VALUE}")
-# A comment after a value, and the quotation marks around it.
-_COMMENT = lazy_pattern(r"\s+[#;].*\Z")
-_QUOTED = lazy_pattern(r"([\"'])(?P<value>[^\"']*)\1")
 _CAMEL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
 _GENERIC = terms(
@@ -53,7 +41,6 @@ _SHORT_FORMS = terms(
     "addr amt avg conc config dept desc dev freq hum info lat len lon max mem min msg num param pref qty ref reg spec"
     " std tel temp tot vol"
 )
-_LEAST_FIELDS = 2
 _LEAST_WORDS = 2
 _MOST_UNKNOWN = 1
 _MEASURE = lazy_pattern(
@@ -102,29 +89,6 @@ _DOER = lazy_pattern(
 )
 
 
-class _Field(NamedTuple):
-    """A field of a record; spans are characters of the passage's text.
-
-    Attributes:
-        name: Its name.
-        value: Its value, as it is written.
-        span: The field with its name, or the row of a table.
-        value_span: The value.
-    """
-
-    name: str
-    value: str
-    span: Span
-    value_span: Span
-
-
-class _Record(NamedTuple):
-    """The fields of a record, and the names of the sections or keys that enclose it."""
-
-    fields: list[_Field]
-    path: tuple[str, ...]
-
-
 class _Match(NamedTuple):
     """A field that a question may name; better ones are less.
 
@@ -138,7 +102,7 @@ class _Match(NamedTuple):
     unknown: int
     is_longer: bool
     unasked: int
-    field: _Field
+    field: Field
 
 
 class LineAnswer(NamedTuple):
@@ -276,7 +240,7 @@ def _fields_named(asked: set[str], implied: re.Pattern[str] | None, passage: Sto
     around = terms(f"{path_words(passage.document.path)} {passage.title} {context}")
     kind = format_of(passage.document.path)
     most_unknown = _MOST_UNKNOWN if kind is not None and kind.reader == "source.code" else 0
-    for record in _records(passage):
+    for record in records(passage):
         values = [terms(_CAMEL.sub(" ", field.value)) for field in record.fields]
         path = {term for name in record.path for term in terms(_CAMEL.sub(" ", name))}
         only = [field for field in record.fields if implied and implied.search(_CAMEL.sub(" ", field.name))]
@@ -302,71 +266,3 @@ def _is_same(term: str, other: str) -> bool:
     """Whether two terms are the same, or one abbreviates the other: "temp"."""
     short, long = sorted((term, other), key=len)
     return short == long or (short in _SHORT_FORMS and long.startswith(short))
-
-
-def _records(passage: StoredPassage) -> Iterator[_Record]:
-    text, kind = passage.text, format_of(passage.document.path)
-    for table in tables(text, passage.context):
-        for row in table.rows:
-            is_named = len(row) == len(table.columns)
-            cells = [(name, cell) for name, cell in zip(table.columns, row, strict=is_named) if cell[0] < cell[1]]
-            if is_named and cells:
-                span = cells[0][1][0], cells[-1][1][1]
-                yield _Record([_Field(name, text[slice(*cell)], span, cell) for name, cell in cells], ())
-    if passage.document.media_type in RECORDS:
-        yield from _blocks(text, passage.body, _FIELD_OF_ROW, 1)
-    elif kind is not None and kind.reader == "source.code":
-        yield from _settings(text, passage.body)
-    else:
-        yield from _blocks(text, passage.body, _FIELD, _LEAST_FIELDS)
-
-
-def _blocks(text: str, body: int, form: re.Pattern[str], least: int) -> Iterator[_Record]:
-    """Yield the blocks of lines that are all fields."""
-    at = body
-    for block in text[body:].split("\n\n"):
-        fields = []
-        lines = block.strip("\n").split("\n")
-        start = at + len(block) - len(block.lstrip("\n"))
-        for line in lines:
-            if match := form.fullmatch(line):
-                span = start, start + len(line)
-                fields.append(_Field(match["name"], match["value"], span, (start + match.start("value"), span[1])))
-            start += len(line) + 1
-        if len(fields) == len(lines) >= least:
-            yield _Record(fields, ())
-        at += len(block) + 2
-
-
-def _settings(text: str, body: int) -> Iterator[_Record]:
-    """Yield the sections of settings: below `[name]`, or indented below a key."""
-    section: tuple[str, ...] = ()
-    # The keys that enclose a line, each with its indentation and the record of its own settings.
-    above: list[tuple[int, str]] = []
-    records: dict[tuple[object, ...], _Record] = {}
-    items = 0
-    at = body
-    for line in text[body:].split("\n"):
-        start, at = at, at + len(line) + 1
-        if named := _SECTION.fullmatch(line):
-            section, above = tuple(named["name"].split(".")), []
-            continue
-        match = _SETTING.fullmatch(line)
-        if match is None:
-            continue
-        indent = match.end("item") if match["item"] else match.end("indent")
-        above = [(depth, name) for depth, name in above if depth < indent]
-        items += bool(match["item"])
-        *outer, name = match["name"].strip("\"' ").split(".")
-        path = (*section, *(key for _, key in above), *outer)
-        value = _COMMENT.sub("", match["value"]).rstrip()
-        quoted = _QUOTED.fullmatch(value)
-        first = start + match.start("value") + (1 if quoted else 0)
-        value = quoted["value"] if quoted else value
-        if not value:
-            above.append((indent, name))
-            continue
-        span = start + match.start("name"), start + len(line.rstrip())
-        record = records.setdefault((path, items), _Record([], path))
-        record.fields.append(_Field(name, value, span, (first, first + len(value))))
-    yield from records.values()
