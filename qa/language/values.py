@@ -120,6 +120,17 @@ _COMPARED = lazy_pattern(
 )
 _SPELLED = lazy_pattern(r"(?<![\w-])[a-z]+(?:-[a-z]+)?(?![\w-])", re.IGNORECASE)
 _TIME_WITH_POINT = lazy_pattern(r"\b(\d\d?)\.(?=[0-5]\d ?[ap]\.?m\b)", re.IGNORECASE)
+# Questions for a number or code, but not for who has it; and digits and words that tell how many or how much.
+_ASKS_FOR_NUMBER = lazy_pattern(
+    r"(?!.*\bwho\b).*\b(?:how (?:many|much (?:for|is|are|was|were)|much\b.{1,60}\b(?:charge|cost|pay|paid))"
+    r"|(?:access|alarm|door|entry|gate|lock|post|safe|unlock) ?code|(?:mobile|(?:tele)?phone|pin) number|pin code)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_HOW_MANY = lazy_pattern(
+    r"\d|\b(?:all|both|couple|double|dozen|each|every|few|free|half|halves|hundred|many|million|most|nil|no|nobody|none|nothing"
+    rf"|once|only|pair|quarter|several|single|third|thousand|twice|{'|'.join(NUMBER_WORDS)})\b",
+    re.IGNORECASE,
+)
 _ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th)\b")
 _YEARS = lazy_pattern(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
 
@@ -209,6 +220,11 @@ def _value(number: str, *, is_money: bool) -> Value:
     if len(marks) > 1 and (len(set(marks)) == 1 or marks.count(marks[-1]) > 1):
         return re.sub(r"\b0+(?=\d)", "", plain)
     return Decimal(f"{''.join(groups[:-1])}.{groups[-1]}" if marks else plain)
+
+
+def lacks_number(question: str, sentence: str) -> bool:
+    """Whether a question asks for a number or code, and a sentence has none: "the code has been changed"."""
+    return _ASKS_FOR_NUMBER.match(question) is not None and _HOW_MANY.search(sentence) is None
 
 
 def lacks_statistic(question: str, sentence: str, text: str) -> bool:

@@ -30,7 +30,7 @@ from qa.answer.line_answer import LineAnswer
 from qa.answer.results import Answer
 from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer, titles_of_entries
-from qa.language.values import Span, lacks_statistic
+from qa.language.values import Span, lacks_number, lacks_statistic
 from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
@@ -195,6 +195,7 @@ class Answerer:
             ("hours of other days", lambda: line is not None and line.is_of_other_day),
             ("another item", lambda: is_about_other_item(numbered_items_in(query.question), best, span)),
             ("the opposite procedure", lambda: is_opposite_procedure(query.text, best)),
+            ("no number", lambda: lacks_number(query.question, sentence)),
             ("another statistic", lambda: lacks_statistic(query.question, sentence, best.text)),
             ("no expansion", lambda: lacks_expansion(question, best)),
             ("a sibling", lambda: names_sibling(snapshot, question, best)),

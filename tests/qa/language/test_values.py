@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qa.language.enumerations import extend_to_field_value
-from qa.language.values import include_bound, lacks_statistic
+from qa.language.values import include_bound, lacks_number, lacks_statistic
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,24 @@ def test_limit_keeps_its_qualifying_words(question: str, sentence: str, words: s
     text, at = f"They are over {sentence}", 14 + sentence.index(words)
     start, end = include_bound(question, text, (at, at + len(words)), (14, 14 + len(sentence)))
     assert text[start:end] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "expected"),
+    [
+        ("alarm code for the office please", "The alarm code has been changed, ask Gwen.", True),
+        ("how much does the sail cost?", "Ask the sailmaker for a price.", True),
+        ("How many came?", "Hardly anybody with children came to the party.", True),
+        ("How many came?", "Nobody came.", False),
+        ("how much is the bus?", "The bus is free.", False),
+        ("how many are left", "We have a dozen.", False),
+        ("who has the alarm code?", "Gwen and the caretaker.", False),
+        ("how much did it help?", "It helped a lot.", False),
+        ("What did it change?", "It helped a lot.", False),
+    ],
+)
+def test_a_number_that_is_not_given(question: str, sentence: str, expected: bool) -> None:
+    assert lacks_number(question, sentence) is expected
 
 
 @pytest.mark.parametrize(
