@@ -18,7 +18,7 @@ from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
-from qa.language.dates import Period
+from qa.language.dates import Period, asked_period, spell_out_dates
 from qa.language.terms import terms
 from qa.language.values import MONTH, WEEKDAY, Span, line_around
 from qa.questions.bands import asked_day, hours_on
@@ -29,6 +29,8 @@ from qa.questions.sender import chat_reply
 from qa.structure.candidate_spans import LONGEST_SPAN
 from qa.structure.records import Field, records
 
+# The date says the same.
+_WEEKDAY = lazy_pattern(rf"\b{WEEKDAY}\b,?", re.IGNORECASE)
 _CAMEL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
 _GENERIC = terms(
@@ -131,7 +133,7 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> LineAnswer 
         question: The question, or only the words of a lookup.
         passages: The passages to search.
     """
-    asked = terms(_CAMEL.sub(" ", _MEASURE.sub(" ", question)))
+    asked = _terms(_MEASURE.sub(" ", question if asked_period(question) is None else _WEEKDAY.sub(" ", question)))
     implied = next((name for asks, name in _IMPLIED if asks.search(question)), None)
     asks_more = implied is None and _ASKS_FOR_MORE.search(question)
     if len(asked) < (_LEAST_WORDS if implied is None else 1) or asks_more or asks_yes_or_no(question):
@@ -241,25 +243,28 @@ def _fields_named(asked: set[str], implied: re.Pattern[str] | None, passage: Sto
     kind = format_of(passage.document.path)
     most_unknown = _MOST_UNKNOWN if kind is not None and kind.reader == "source.code" else 0
     for record in records(passage):
-        values = [terms(_CAMEL.sub(" ", field.value)) for field in record.fields]
-        path = {term for name in record.path for term in terms(_CAMEL.sub(" ", name))}
+        names = [_terms(field.name) for field in record.fields]
+        values = [_terms(field.value) for field in record.fields]
+        path = {term for name in record.path for term in _terms(name)}
         only = [field for field in record.fields if implied and implied.search(_CAMEL.sub(" ", field.name))]
         for at, field in enumerate(record.fields):
-            name_terms = terms(_CAMEL.sub(" ", field.name))
-            named = {term for term in asked if any(_is_same(term, other) for other in name_terms)}
+            named = {term for term in asked if any(_is_same(term, other) for other in names[at])}
             rest = asked - named
-            others = [value for number, value in enumerate(values) if number != at]
-            identity = path.union(*others)
-            for other, value in zip(record.fields, values, strict=True):
-                if other is not field and value & rest:
-                    identity |= terms(_CAMEL.sub(" ", other.name))
+            others = [other for other in range(len(names)) if other != at]
+            identity = path.union(*(values[other] for other in others))
+            identity = identity.union(*(names[other] for other in others if values[other] & rest))
             unknown = rest - _GENERIC - identity - around
             is_known = len(unknown) <= most_unknown and not any(map(_DIGIT.search, unknown))
-            is_only = sum(bool(named & terms(_CAMEL.sub(" ", other.name))) for other in record.fields) == 1
-            is_named = named - _GENERIC or (named and (named == name_terms or is_only)) or only == [field]
+            is_only = sum(not named.isdisjoint(name) for name in names) == 1
+            is_named = named - _GENERIC or (named and (named == names[at] or is_only)) or only == [field]
             if is_named and rest & identity and is_known and field.value and not values[at] <= asked:
-                unasked = sum(not any(_is_same(term, other) for term in asked) for other in name_terms)
+                unasked = sum(not any(_is_same(term, other) for term in asked) for other in names[at])
                 yield _Match(len(unknown), not values[0] <= asked, unasked, field)
+
+
+def _terms(text: str) -> set[str]:
+    """Return the terms of a text, with its dates written alike, and names such as maxSize and max_size in words."""
+    return terms(_CAMEL.sub(" ", spell_out_dates(text, all_alike=True)))
 
 
 def _is_same(term: str, other: str) -> bool:

@@ -77,10 +77,8 @@ class WrittenDate(NamedTuple):
 
     @property
     def spelled_out(self) -> str:
-        """The date as in 24 May 2023; as it is written, if that has a name for the month or no year."""
-        return (
-            self.text if self.name or not self.year else f"{self.day} {MONTH_NAMES[self.month - 1].title()} {self.year}"
-        )
+        """The date as in 24 May 2023, or if it has no year 24 May."""
+        return f"{self.day} {MONTH_NAMES[self.month - 1].title()} {self.year or ''}".rstrip()
 
     def is_same_day(self, other: WrittenDate) -> bool:
         """Whether both have the same day and month, and the same year if both have one."""
@@ -166,9 +164,9 @@ def latest_date(text: str) -> tuple[int, int, int]:
     return max(dates, default=(0, 0, 0))
 
 
-def spell_out_dates(text: str) -> str:
-    """Write the dates of a text that are in figures, with a year, as 24 May 2023."""
-    return _with_dates(text, lambda date: date.spelled_out)
+def spell_out_dates(text: str, *, all_alike: bool = False) -> str:
+    """Write the dates of a text that are in figures, with a year, as 24 May 2023; or all of them in this form."""
+    return _with_dates(text, lambda date: date.spelled_out if all_alike or (date.year and not date.name) else date.text)
 
 
 def add_date_forms(question: str, snapshot: Index, among: Among) -> str:

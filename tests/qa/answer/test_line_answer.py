@@ -19,6 +19,8 @@ FILES = {
     ' {"machine": "press-1", "room": "K7", "serial": "P-4402"}]\n',
     "vet.csv": "Item,inc VAT (GBP),Notes\nVisit,46.00,\nRepeat visit,36.00,within 3 weeks\nCat spay,126.00,\n",
     "shop.csv": "Item,Cost,Shop price,In stock,Reorder at\nPasty,2.15,3.95,60,40\nRubber mallet,4.10,8.00,5,3\n",
+    "rota.csv": "Date,Day,Warden on call,Cleaning\n05/08/2024,Mon,Tom K,Meg\n12/08/2024,Mon,Dawid,Meg\n"
+    "13/08/2024,Tue,Gareth,Ruth\n",
     "rates.csv": "work,unit,2024 (EUR),from 1 March 2025\nFitter,day,610,640\nFitter,half day,335,350\n"
     "Call-out,visit,90,95\n",
     "oven.ini": "[general]\nunits = C\n\n[rye]\ntemp = 215\nminutes = 55\n\n[brioche]\ntemp = 180\nminutes = 35\n",
@@ -60,6 +62,9 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("how much for a repeat visit", "36.00", "vet.csv"),
         ("what do we charge for a pasty", "3.95", "shop.csv"),
         ("how many rubber mallets have we got left", "5", "shop.csv"),
+        # A row of a date, however that is written
+        ("which warden could you call out on Monday 12 Aug 2024?", "Dawid", "rota.csv"),
+        ("who does the cleaning on the 13th of august", "Ruth", "rota.csv"),
         # Columns named by a time, of a value that no later row replaces
         ("what do we charge for half a day of a fitter since March 2025", "350", "rates.csv"),
         ("rate of a call-out visit in 2024?", "90", "rates.csv"),
@@ -105,6 +110,7 @@ def test_what_a_question_names_answers(retriever: Retriever, question: str, answ
         "mooring fee of Tern",  # has none
         "berth of Gannet",
         "how much is a dog spay?",
+        "who does the cleaning on 14 August?",
         "how many wooden mallets have we got left",
         "mooring fee of the Skua in 2019",
         "When was the pump cleaned in May?",
