@@ -65,7 +65,7 @@ _IMPLIED = (
         ),
     ),
     (
-        lazy_pattern(r"\bhow (?:many|much)\b.*\b(?:left|got|in stock|(?:have|do) (?:i|we))\b", re.IGNORECASE),
+        lazy_pattern(r"\bhow (?:many|much)\b.{1,80}\b(?:left|got|in stock|(?:have|do) (?:i|we))\b", re.IGNORECASE),
         lazy_pattern(r"\b(?:available|left|on hand|qty|quantity|remaining|stock)\b", re.IGNORECASE),
     ),
 )
