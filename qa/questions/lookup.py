@@ -127,6 +127,11 @@ class Lookup:
         """Whether a date is looked up, and nothing else."""
         return len(self.items) == 1 and self.items[0].date is not None
 
+    @property
+    def is_of_words(self) -> bool:
+        """Whether only words are looked up, no code, quotation or date, such as "date of the gala dinner"."""
+        return not self.alternatives and not any(item.pattern or item.date for item in self.items)
+
     def match(self, passage: StoredPassage) -> Match | None:
         """Return how a passage, with its title, headings and path, has all items near each other; None if not."""
         if passage.id not in self._matches:

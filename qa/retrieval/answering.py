@@ -59,6 +59,11 @@ _log = logging.getLogger(__name__)
 
 # Two rows of a table with bars, or two lines with a field each.
 _ROWS = re.compile(r"\|.*\n.*\||^[^\s:][^\n:]{0,39}:.*\n[^\s:][^\n:]{0,39}:", re.MULTILINE)
+_ASKS = re.compile(
+    r"\b(?:who|whom|whose|what|when|where|which|why|how)\b|\A\W*(?:is|are|was|were|do|does|did|can|could|has|have|will"
+    r"|would|shall|should|may|must|list|explain|describe|show)\b",
+    re.IGNORECASE,
+)
 # Stop words that are names or nouns: "where is the will?", "who is Will?".
 _STOP_WORD_AS_NAME = r"\b(?:the|an?|his|her|my|our|your|their) will\b|(?<=\w )(?:Will|May)\b"
 # Longer documents are not searched for steps, as that would load all their passages.
@@ -132,10 +137,12 @@ class Answerer:
         answer = answer or steps_answer(parts, passages, extracts)
         return Draft(ranked, extracts, answer or self._exact_answer(passages, extracts))
 
-    def _exact_answer(self, passages: Sequence[StoredPassage], extracts: Mapping[int, Extract]) -> Answer | None:
+    def _exact_answer(
+        self, passages: Sequence[StoredPassage], extracts: Mapping[int, Extract], question: str = ""
+    ) -> Answer | None:
         judgements = self.ranking.judgements
         readings = {row_id: judged.reading for row_id, judged in judgements.items() if judged.reading is not None}
-        judge, question = self.ranking.judge, self.query.text
+        judge, question = self.ranking.judge, question or self.query.text
         said = {} if judge is None or not asks_for_person(question) else judge.said
         return exact_answer(question, passages, extracts, readings, said)
 
@@ -209,11 +216,21 @@ class Answerer:
     def supersede(self, draft: Draft) -> Draft:
         """Replace an exact answer by a current document's, or the newest value if a passage says that it changed."""
         query, judge, answer = self.query, self.ranking.judge, draft.answer
-        if answer is None or judge is None or query.lookup is not None or answer.text == answer.sentence:
-            return draft
-        if self.ranking.rows is not None:
+        is_lookup = query.for_documents or (query.lookup is not None and not query.lookup.is_of_words)
+        if answer is None or judge is None or is_lookup or self.ranking.rows is not None:
             return draft
         passages = [hit.passage for hit in draft.hits]
+        if answer.text == answer.sentence:
+            # A question without a question word gets a sentence, "current code of the door", which may have a value.
+            value = (
+                None
+                if _ASKS.search(query.text)
+                else self._exact_answer(passages, draft.extracts, f"what is {query.text}")
+            )
+            if value is None or value.text == value.sentence:
+                return draft
+            superseded = self.supersede(replace(draft, answer=value))
+            return draft if superseded.answer == value else superseded
         quoted = passages[answer.citations[0] - 1]
         later = [draft.hits[it.citations[0] - 1] for it in answer.alternatives if it.time == "later"]
         if later and is_updated_by(query.text, quoted, later[0].passage):

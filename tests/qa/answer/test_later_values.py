@@ -68,6 +68,9 @@ def changes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("When is the gala dinner?", "Saturday 14 June", "Friday 6 June"),
         ("When does the vet come?", "Wednesday at 4", "Monday"),
         ("When is the pond survey?", "22 March", "15 March"),
+        # Without a question word
+        ("date of the gala dinner", "14 June", "6 June"),
+        ("current meeting place of the sketching group?", "water tower", "ferry landing"),
         ("Who is the secretary of the bowls club?", "Rafi Stein", "Harriet Noon"),
         ("Where does the sketching group meet?", "water tower", "ferry landing"),
     ],
