@@ -56,7 +56,7 @@ _IMPLIED = (
     ),
     (
         lazy_pattern(
-            r"\bhow much (?:do|does|did|for|is|are|was|were|to|will|would)\b"
+            r"\bhow much (?:do|does|did|for|is|are|was|were|to|will|would)\b(?! (?:in|left|on|there)\b)"
             r"|\bwhat (?:do|does|did|will|would)\b.{1,60}\bcost\b",
             re.IGNORECASE,
         ),

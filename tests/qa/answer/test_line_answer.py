@@ -19,6 +19,7 @@ FILES = {
     ' {"machine": "press-1", "room": "K7", "serial": "P-4402"}]\n',
     "vet.csv": "Item,inc VAT (GBP),Notes\nVisit,46.00,\nRepeat visit,36.00,within 3 weeks\nCat spay,126.00,\n",
     "shop.csv": "Item,Cost,Shop price,In stock,Reorder at\nPasty,2.15,3.95,60,40\nRubber mallet,4.10,8.00,5,3\n",
+    "banks.csv": "Account,Balance,Fee\nSavings,8120,12\nCurrent,310,0\n",
     "rota.csv": "Date,Day,Warden on call,Cleaning\n05/08/2024,Mon,Tom K,Meg\n12/08/2024,Mon,Dawid,Meg\n"
     "13/08/2024,Tue,Gareth,Ruth\n",
     "rates.csv": "work,unit,2024 (EUR),from 1 March 2025\nFitter,day,610,640\nFitter,half day,335,350\n"
@@ -62,6 +63,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("how much for a repeat visit", "36.00", "vet.csv"),
         ("what do we charge for a pasty", "3.95", "shop.csv"),
         ("how many rubber mallets have we got left", "5", "shop.csv"),
+        ("how much is in the savings account?", "8120", "banks.csv"),
         # A row of a date, however that is written
         ("which warden could you call out on Monday 12 Aug 2024?", "Dawid", "rota.csv"),
         ("who does the cleaning on the 13th of august", "Ruth", "rota.csv"),
