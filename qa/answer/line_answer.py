@@ -34,8 +34,8 @@ _WEEKDAY = lazy_pattern(rf"\b{WEEKDAY}\b,?", re.IGNORECASE)
 _CAMEL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
 _GENERIC = terms(
-    "address amount big charge cost date day each entry field get give got have left name need number offer one option"
-    " parameter pay per price record sell setting since single size stock take time until value"
+    "address amount big charge cost date day each entry field get give got have left month name need number offer one"
+    " option parameter pay per price record sell setting since single size stock take time until value week year"
 )
 _COLUMN_NAMES = lazy_pattern(r"(?:\A| › )[^›]* \| [^›]*\Z")
 # Short forms that are no words of their own, unlike the "rent" of "rental" or the "port" of "portable".

@@ -164,9 +164,14 @@ class PassageJudge:
         return [None] * len(passages)
 
     def _reader_input(self, passage: StoredPassage, before: StoredPassage | None) -> tuple[str, str]:
-        """Return the question and the context for the reader; it ends with the sentence before the passage, if any."""
+        """Return the question and the context for the reader, if the question has a date with dates in words.
+
+        The context ends with the sentence before the passage, if there is one.
+        """
         query = self.query
         context = self._reader_context(passage)
+        if periods_in(query.question):
+            context = spell_out_dates(context)
         if topic := topic_of_sender(query.question, passage):
             question = f"What about {topic}?"
         else:

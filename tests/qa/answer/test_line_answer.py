@@ -20,6 +20,7 @@ FILES = {
     "vet.csv": "Item,inc VAT (GBP),Notes\nVisit,46.00,\nRepeat visit,36.00,within 3 weeks\nCat spay,126.00,\n",
     "shop.csv": "Item,Cost,Shop price,In stock,Reorder at\nPasty,2.15,3.95,60,40\nRubber mallet,4.10,8.00,5,3\n",
     "banks.csv": "Account,Balance,Fee\nSavings,8120,12\nCurrent,310,0\n",
+    "duty.csv": "week,from,duty_person,task_of_the_week\n22,2025-05-26,Yusra,fridge\n23,2025-06-02,Jonas,oven\n",
     "rota.csv": "Date,Day,Warden on call,Cleaning\n05/08/2024,Mon,Tom K,Meg\n12/08/2024,Mon,Dawid,Meg\n"
     "13/08/2024,Tue,Gareth,Ruth\n",
     "rates.csv": "work,unit,2024 (EUR),from 1 March 2025\nFitter,day,610,640\nFitter,half day,335,350\n"
@@ -67,6 +68,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         # A row of a date, however that is written
         ("which warden could you call out on Monday 12 Aug 2024?", "Dawid", "rota.csv"),
         ("who does the cleaning on the 13th of august", "Ruth", "rota.csv"),
+        ("Who is on duty in the week of 2 June?", "Jonas", "duty.csv"),
         # Columns named by a time, of a value that no later row replaces
         ("what do we charge for half a day of a fitter since March 2025", "350", "rates.csv"),
         ("rate of a call-out visit in 2024?", "90", "rates.csv"),

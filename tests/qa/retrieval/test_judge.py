@@ -156,15 +156,15 @@ def test_terse_notes_are_read(tmp_path: Path) -> None:
     assert result.answer.text == "7 filters"
 
 
-def test_a_date_that_is_only_above_a_passage_is_not_asked_about(
+def test_dates_are_in_words_and_one_that_is_only_above_a_passage_is_not_asked_about(
     retriever: Retriever, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded = record_readings(monkeypatch)
     retriever.ask("Which samples, swabs and batteries on 2 July?")
     read = {text.split()[-1]: (question, context) for question, context, text, _ in recorded}
-    assert read["batteries."] == ("Which samples, swabs and batteries?", "2024-07-02")
+    assert read["batteries."] == ("Which samples, swabs and batteries?", "2 July 2024")
     question = "Which samples, swabs and batteries on 2 July?"
-    assert read["°C."] == (question, "Lab book › 03/07/2024 › The run cost 430 EUR."), "it has another date"
+    assert read["°C."] == (question, "Lab book › 3 July 2024 › The run cost 430 EUR."), "it has another date"
 
 
 BOILER = "The boiler in the hall was replaced in May. It is a Viessmann Vitodens.\n\n"
