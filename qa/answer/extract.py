@@ -50,8 +50,6 @@ from qa.structure.speakers import turns
 _MAX_HIGHLIGHTS = 3
 # Further sentences are highlighted if they reach this share of the best one's score.
 _NEARLY = 0.92
-# How far after a value the sentence may be that changes it.
-_MOST_UNTIL_CHANGE = 2
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
 _DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
 _CLOCK = r"\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s"
@@ -372,7 +370,7 @@ def _skip_bare_heading(question: str, passage: StoredPassage, spans: Sequence[Sp
 def _with_change(text: str, spans: Sequence[Span], best: Span) -> Span:
     """Return the best sentence, up to the next one or the one after it if that says how a value has changed."""
     previous = best
-    for span in [span for span in spans if span[0] >= best[1]][:_MOST_UNTIL_CHANGE]:
+    for span in [span for span in spans if span[0] >= best[1]][:2]:
         if _is_apart(text, previous, span) or not any(map(str.isdigit, text[slice(*best)])):
             break
         if _CHANGED_SINCE.match(text, *span):

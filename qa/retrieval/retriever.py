@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from corpus import INDEX_FOLDER
-from corpus.errors import UsageError
+from corpus.errors import StorageError, UsageError
 from index import (
     CrossEncoderModel,
     Device,
@@ -65,8 +65,11 @@ class Retriever:
         reader: Reader | None = None,
         cross_encoder: CrossEncoderModel | None = None,
     ) -> None:
-        from qa.retrieval.judge import Models
-        from qa.retrieval.pipeline import Pipeline
+        try:
+            from qa.retrieval.judge import Models
+            from qa.retrieval.pipeline import Pipeline
+        except OSError as error:  # too many open files, for one
+            raise StorageError(f"qa's own modules cannot be read: {error}") from error
 
         self.root = root
         self.note = ""

@@ -75,7 +75,7 @@ def test_an_answer_is_brief_and_a_number_opens_a_passage(terminal: Terminal) -> 
 
 
 def test_a_completed_follow_up_is_shown(terminal: Terminal) -> None:
-    terminal.say("Who gave the first keynote?")
+    terminal.say("Who gave the opening keynote?")
     lines = output_lines(terminal.say("what else did he do?"))
     assert lines[0] == "Asked: what else did Zico Kolter do?"
     assert "Kolter" in "\n".join(lines[1:])
