@@ -15,7 +15,7 @@ _STOP_WORDS = """
     into is it its itself just may me might more most must my no nor not of off on once only or other our ours
     out over own same shall she should so some such than that the their theirs them then there these they this
     those through to too under until up us very was we were what when where which while who whom whose why will
-    with would you your yours
+    with would you your yours hows whats whens wheres whos
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 

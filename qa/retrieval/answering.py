@@ -60,7 +60,7 @@ _log = logging.getLogger(__name__)
 # Two rows of a table with bars, or two lines with a field each.
 _ROWS = re.compile(r"\|.*\n.*\||^[^\s:][^\n:]{0,39}:.*\n[^\s:][^\n:]{0,39}:", re.MULTILINE)
 _ASKS = re.compile(
-    r"\b(?:who|whom|whose|what|when|where|which|why|how)\b|\A\W*(?:is|are|was|were|do|does|did|can|could|has|have|will"
+    r"\b(?:whom|whose|which|why|(?:who|what|when|where|how)s?)\b|\A\W*(?:is|are|was|were|do|does|did|can|could|has|have|will"
     r"|would|shall|should|may|must|list|explain|describe|show)\b",
     re.IGNORECASE,
 )

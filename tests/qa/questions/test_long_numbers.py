@@ -159,6 +159,7 @@ def test_a_record_with_the_number_comes_first_and_says_whose_it_is(tmp_path: Pat
 @pytest.mark.parametrize(
     ("question", "line", "number"),
     [
+        ("whats ann lees mobile", "Lee, Ann     2 Dock Street    01632 960 155", "01632 960 155"),
         ("what is Ann Lee's phone number?", "Lee, Ann     2 Dock Street    01632 960 155", "01632 960 155"),
         ("phone Ann Lee", "Ann Lee, 2 Dock Street, 01632 960 155", "01632 960 155"),
         ("number of the plumber", "Lee, Ann     -    07700 900 155   plumber", "07700 900 155"),
