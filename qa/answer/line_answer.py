@@ -18,7 +18,7 @@ from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
-from qa.language.dates import Period, asked_period, spell_out_dates
+from qa.language.dates import YEAR, Period, asked_period, spell_out_dates
 from qa.language.terms import terms
 from qa.language.values import MONTH, WEEKDAY, Span, line_around
 from qa.questions.bands import asked_day, hours_on
@@ -34,8 +34,9 @@ _WEEKDAY = lazy_pattern(rf"\b{WEEKDAY}\b,?", re.IGNORECASE)
 _CAMEL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
 _GENERIC = terms(
-    "address amount big charge cost date day each entry field get give got have left month name need number offer one"
-    " option parameter pay per price record sell setting since single size stock take time until value week year"
+    "address amount big charge cost date day down each entry field get give got have left month name need number"
+    " offer one option parameter pay per price record sell setting shift since single size stock take time until value"
+    " week year"
 )
 _COLUMN_NAMES = lazy_pattern(r"(?:\A| › )[^›]* \| [^›]*\Z")
 # Short forms that are no words of their own, unlike the "rent" of "rental" or the "port" of "portable".
@@ -246,7 +247,7 @@ def _fields_named(asked: set[str], implied: re.Pattern[str] | None, passage: Sto
         names = [_terms(field.name) for field in record.fields]
         values = [_terms(field.value) for field in record.fields]
         path = {term for name in record.path for term in _terms(name)}
-        only = [field for field in record.fields if implied and implied.search(_CAMEL.sub(" ", field.name))]
+        only = _newest([field for field in record.fields if implied and implied.search(_CAMEL.sub(" ", field.name))])
         for at, field in enumerate(record.fields):
             named = {term for term in asked if any(_is_same(term, other) for other in names[at])}
             rest = asked - named
@@ -260,6 +261,14 @@ def _fields_named(asked: set[str], implied: re.Pattern[str] | None, passage: Sto
             if is_named and rest & identity and is_known and field.value and not values[at] <= asked:
                 unasked = sum(not any(_is_same(term, other) for term in asked) for other in names[at])
                 yield _Match(len(unknown), not values[0] <= asked, unasked, field)
+
+
+def _newest(fields: list[Field]) -> list[Field]:
+    """Return the field with the latest year in its name, if each of several has another: "2024 (EUR)", "2025 (EUR)"."""
+    years = [max(YEAR.findall(field.name), default="") for field in fields]
+    return (
+        [fields[years.index(max(years))]] if len(fields) > 1 and all(years) and len({*years}) == len(years) else fields
+    )
 
 
 def _terms(text: str) -> set[str]:

@@ -348,7 +348,8 @@ class Pipeline:
             from qa.tables.table_question import rows_answer  # noqa: PLC0415 - prose has no rows
 
             if rows := rows_answer(self.snapshot, query.text, passages[:READ_DEPTH]):
-                return rows
+                # Of "Visit" and "Repeat visit", the field of the first alone is "the price of a visit".
+                return None if len(rows.cells) > 1 and named_field(query.question, rows.passages) else rows
         return block_answer(self.snapshot, query.question, passages)
 
 

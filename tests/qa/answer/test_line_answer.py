@@ -23,8 +23,8 @@ FILES = {
     "duty.csv": "week,from,duty_person,task_of_the_week\n22,2025-05-26,Yusra,fridge\n23,2025-06-02,Jonas,oven\n",
     "rota.csv": "Date,Day,Warden on call,Cleaning\n05/08/2024,Mon,Tom K,Meg\n12/08/2024,Mon,Dawid,Meg\n"
     "13/08/2024,Tue,Gareth,Ruth\n",
-    "rates.csv": "work,unit,2024 (EUR),from 1 March 2025\nFitter,day,610,640\nFitter,half day,335,350\n"
-    "Call-out,visit,90,95\n",
+    "rates.csv": "work,unit,2024 (EUR),from 1 March 2025 (EUR)\nFitter,day,610,640\nFitter,half day,335,350\n"
+    "Call-out,trip,90,95\n",
     "oven.ini": "[general]\nunits = C\n\n[rye]\ntemp = 215\nminutes = 55\n\n[brioche]\ntemp = 180\nminutes = 35\n",
     "cluster.yaml": "nodes:\n  alder:\n    memory: 64G\n    port: 7001\n  birch:\n    memory: 32G\n    port: 7002\n",
     "rooms.md": "# Rooms\n\n| Room | Seats | Floor |\n|---|---|---|\n| Oak | 12 | 1 |\n| Elm | 40 | 2 |\n",
@@ -67,11 +67,13 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("how much is in the savings account?", "8120", "banks.csv"),
         # A row of a date, however that is written
         ("which warden could you call out on Monday 12 Aug 2024?", "Dawid", "rota.csv"),
+        ("who's down for the cleaning shift on tuesday 13 august?", "Ruth", "rota.csv"),
         ("who does the cleaning on the 13th of august", "Ruth", "rota.csv"),
         ("Who is on duty in the week of 2 June?", "Jonas", "duty.csv"),
         # Columns named by a time, of a value that no later row replaces
         ("what do we charge for half a day of a fitter since March 2025", "350", "rates.csv"),
-        ("rate of a call-out visit in 2024?", "90", "rates.csv"),
+        ("rate of a call-out trip in 2024?", "90", "rates.csv"),
+        ("how much is a call-out trip?", "95", "rates.csv"),
         ("serial number of lathe-2", "L-8813", "machines.json"),
         ("temperature for brioche", "180", "oven.ini"),
         ("what temperature for rye?", "215", "oven.ini"),
