@@ -439,6 +439,7 @@ def test_the_page_works_at_a_public_address(page: Page, library: RunningServer) 
     options = ("--no-update", "--port", port, "--public-url", origin)
     with running(library.root, *options, environ={"QA_TOKEN": token}):
         page.open(f"{origin}?k=3", scripts=False)
+        page.wait("document.activeElement?.name === 'token'")
         page.write(token)
         page.press("Enter")
         page.wait("document.querySelector('[name=q]')")
