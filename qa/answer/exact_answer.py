@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern, sentence_spans
 from index import STOP_WORDS, StoredPassage
-from qa.answer.extract import Extract, only_asks, skip_stamp
+from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
 from qa.language.dates import dates_in
 from qa.language.enumerations import extend_to_enumeration, extend_to_field_value, extend_to_list_items
@@ -23,6 +23,7 @@ from qa.language.values import (
     spans_overlap,
     years_in,
 )
+from qa.questions.answering_sentence import only_asks, skip_stamp
 from qa.questions.bands import write_as_bands
 from qa.questions.numbered import cells_at
 from qa.reader.reading import Reading

@@ -16,7 +16,6 @@ from qa.answer.dated_records import (
     own_period,
 )
 from qa.answer.exact_answer import adds_information, answer_words, is_same
-from qa.answer.extract import skip_stamp
 from qa.answer.superseded import PREDICATES, NewValue, QuotedValue
 from qa.language.dates import YEAR, Period, dates_in, periods_in
 from qa.language.replacement import (
@@ -30,6 +29,7 @@ from qa.language.replacement import (
 )
 from qa.language.terms import surroundings, terms
 from qa.language.values import DAY_AND_MONTH, MONTH, NUMBER_WORDS, WEEKDAY, Span, spans_overlap, years_in
+from qa.questions.answering_sentence import skip_stamp
 from qa.reader.reading import Reading
 from qa.structure.dated_entries import blocks_of, dated_lines
 

@@ -28,7 +28,7 @@ _ABOUT = (
     r"(?:(?:is|are) )?(?:about|on(?!\s+(?:\d+|at|hold|time|today|tomorrow|(?:(?:next|this|last)\s+)?"
     rf"{WEEKDAY_NAME}s?)\b))|regarding|concerning"
     r"|(?:mention|discuss|cover|contain|describ)(?:s|es|e|ing)?|deal(?:s|ing)? with"
-    r"|refer(?:s|ring)? to|talk(?:s|ing)? about"
+    r"|refer(?:s|ring)? to|talk(?:s|ing)? about|(?:ha(?:s|ve|ving) )?to do with|us(?:es?|ing)"
 )
 _PAPERS = frozenset({"application/pdf", "text/x-tex"})
 # What is a thing, too: letters on a door, paper that covers a wall.
@@ -37,10 +37,19 @@ _THINGS = r"(?:letter|note|paper|poster|post)s?\s+(?:(?:that|which)\s+)?(?:(?:is
 _MAX_PASSAGES = 1000
 # A topic with these words is more than its terms.
 _LIMITED = r".*\b(?:not|without|except|nor|(?:more|less|fewer) than|at (?:least|most))\b"
+_LIST = r"list|show|find|give|name|get|which|what|are there|is there|do i have|all|any|every|me|of"
+_DETERMINER = r"the|my|our|your|other|more"
+# Where the documents are: "in these notes", "on the abstracts page".
+_HERE = (
+    r"(?:\s+(?:in|on|from)\s+(?:here|(?:(?:the|this|these|my|our)\s+)(?:\w+\s+)?"
+    r"(?:abstracts|blog|collection|documents|files|folder|list|notes|page|review|round-?up)))?"
+)
 _DOCUMENTS = lazy_pattern(
-    r"\W*(?:please\W+)?(?:(?:list|show|find|give|name|get|which|what|are there|is there|do i have|all|any|every|me|of"
-    rf"|the|my|our|your|other|more)\s+)*(?!{_THINGS})(?P<kind>(?:{_KINDS})s?)\s+(?:(?:are |is )?there\s+)?"
-    rf"(?:(?:that|which|do|does)\s+)?(?:{_ABOUT})\s++(?!{_LIMITED})(?P<topic>.+?)\W*",
+    rf"\W*(?:please\W+)?(?:(?:{_LIST}|{_DETERMINER})\s+)*(?!{_THINGS})(?P<kind>(?:{_KINDS})s?)\s+"
+    rf"(?:(?:are |is )?there\s+)?(?:(?:that|which|do|does)\s+)?(?:{_ABOUT})\s++(?!{_LIMITED})(?P<topic>.+?){_HERE}\W*"
+    # "all the grokking papers"
+    rf"|\W*(?:please\W+)?(?:(?:list|show|find|give|name|all|any|are there|me|of)\s+)+(?:(?:{_DETERMINER})\s+)?"
+    rf"(?!(?:{_LIST}|{_DETERMINER}|earlier|latest|new|newest|old|older|previous|recent)\b)(?P<before>[^\W\d_][\w-]+)\s+(?P<these>(?:{_KINDS})s){_HERE}\W*",
     re.IGNORECASE,
 )
 
@@ -48,7 +57,11 @@ _DOCUMENTS = lazy_pattern(
 def topic_of_documents(question: str) -> str | None:
     """Return the topic of a question that asks for documents and nothing else; None for other questions."""
     match = _DOCUMENTS.fullmatch(question)
-    return None if match is None else match["topic"]
+    return None if match is None else match["topic"] or match["before"]
+
+
+def _kind(documents: re.Match[str]) -> str:
+    return documents["kind"] or documents["these"]
 
 
 def lookup_of_topic(topic: str) -> Lookup | None:
@@ -60,7 +73,7 @@ def lookup_of_topic(topic: str) -> Lookup | None:
 def is_of_requested_kind(question: str, passage: StoredPassage) -> bool:
     """Whether a document may be of the kind that a question asks for, such as mail, by its format, title or path."""
     match = _DOCUMENTS.fullmatch(question)
-    kind = "" if match is None else match["kind"].lower().replace("-", "")
+    kind = "" if match is None else _kind(match).lower().replace("-", "")
     path = passage.document.path
     if kind in _MAIL and (named := format_of(path)) is not None and named.reader == "records.mail":
         return True
@@ -83,14 +96,14 @@ def titles_of_entries(
         passages_of: Gives all passages of a document.
     """
     match = _DOCUMENTS.fullmatch(question)
-    if match is None or not is_collected(match["kind"]) or passage.document.passages > _MAX_PASSAGES:
+    if match is None or not is_collected(_kind(match)) or passage.document.passages > _MAX_PASSAGES:
         return []
     of_document = passages_of(passage.document.path)
     around = f"{path_words(passage.document.path)}\n{of_document[0].title}"
     collected = [] if lookup.is_in(around) else entries(of_document)
     texts = {entry.name: f"{around}\n{entry.name}\n{entry.text}" for entry in collected}
     found = [name for name, text in texts.items() if lookup.is_in(text)]
-    lookup_any = None if found else lookup_of_any(match["topic"])
+    lookup_any = None if found else lookup_of_any(match["topic"] or match["before"])
     return found if lookup_any is None else [name for name, text in texts.items() if lookup_any.is_in(text)]
 
 

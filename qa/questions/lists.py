@@ -47,8 +47,8 @@ def whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], ans
     text, at = passage.text, spans.index(answer_span)
     asks, names = asks_for_several(question), names_several(question)
     if asks or names:
-        if below := _items_below(question, text, spans, answer_span):
-            return [answer_span, *below]
+        if below := list_below(question, passage, spans, answer_span):
+            return below
         if lines := _lines_around(question, passage, spans, answer_span):
             return lines if _is_about(question, passage, lines) else []
     asks = asks or any(is_bare_heading(question, passage, span) for span in spans[:at][-1:])
@@ -61,13 +61,15 @@ def whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], ans
     return _list_around(question, passage, spans, answer_span) if is_asked else []
 
 
-def _items_below(question: str, text: str, spans: Sequence[Span], answer_span: Span) -> list[Span]:
-    """Return the items of the list that is indented below an item, if that has half the question's terms."""
-    topic, rest = terms(question), spans[spans.index(answer_span) + 1 :]
+def list_below(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
+    """Return an item with half the question's terms, and the list that is indented below it; [] if there is none."""
+    text, topic = passage.text, terms(question)
     is_named = 2 * len(topic & terms(text[slice(*answer_span)])) >= len(topic)
     if not is_named or not is_item(text, answer_span) or text[answer_span[1] - 1] == ":":
         return []
-    return list(takewhile(lambda it: is_item(text, it) and _indent(text, it) > _indent(text, answer_span), rest))
+    rest = spans[spans.index(answer_span) + 1 :]
+    below = list(takewhile(lambda it: is_item(text, it) and _indent(text, it) > _indent(text, answer_span), rest))
+    return [answer_span, *below] if below else []
 
 
 def _lines_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
@@ -149,3 +151,14 @@ def is_bare_heading(question: str, passage: StoredPassage, span: Span) -> bool:
     is_first = start == passage.body or text[:start].endswith("\n\n")
     is_line = is_first and text[end : end + 1] == "\n" and text[end + 1 : end + 2].strip() != ""
     return is_line and NO_STOP.match(text[start:end]) is not None and terms(text[start:end]) <= terms(question)
+
+
+def is_bare_title(question: str, passage: StoredPassage, span: Span) -> bool:
+    """Whether a sentence is a paragraph of its own without a stop, like a title, and says no more than the question."""
+    text, (start, end) = passage.text, span
+    is_alone = (start == passage.body or text[:start].endswith("\n\n")) and text.startswith("\n\n", end)
+    return (
+        is_alone
+        and NO_STOP.match(text[start:end].strip("*_")) is not None
+        and terms(text[start:end]) <= terms(question)
+    )

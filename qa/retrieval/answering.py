@@ -17,7 +17,7 @@ from corpus.formats import RECORDS
 from index import STOP_WORDS, Index, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.exact_answer import exact_answer, may_answer
-from qa.answer.extract import Extract, SpanScore, extract, extract_steps, steps_answer
+from qa.answer.extract import Extract, extract, extract_steps, steps_answer
 from qa.answer.heading_answer import (
     heading_answer,
     lacks_expansion,
@@ -49,6 +49,7 @@ from qa.retrieval.judge import PassageJudge
 from qa.retrieval.late_interaction import overlap, term_shares
 from qa.retrieval.query import Query
 from qa.retrieval.rerank import RERANK_DEPTH, SECOND_DEPTH, Judgement, is_updated_by, put_first
+from qa.structure.candidate_spans import SpanScore
 from qa.structure.tables import tables
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import starmap
@@ -10,6 +11,7 @@ from itertools import starmap
 import numpy as np
 import numpy.typing as npt
 
+from corpus import lazy_pattern
 from index import STOP_WORDS, Among, Encoder, Index, Scope, TokenVectors, Vectors, Word, analyse, word_terms
 from qa.answer.results import Correction, Mode
 from qa.answer.which_documents import lookup_of_topic, topic_of_documents
@@ -24,6 +26,9 @@ from qa.stopwatch import Stopwatch
 MAX_UNKNOWN = 1 / 3
 # The lowest rarity, that of a word that says nothing about the subject.
 _FLOOR = 0.1
+# "what's", as people type it; the models know "what is" better.
+_CONTRACTED = lazy_pattern(r"(?<![\"“])\b(what|who|where|when|how)['’]?s\b", re.IGNORECASE)
+
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,7 +52,8 @@ class Query:
 
     Attributes:
         original: The question as the user wrote it.
-        question: The question with misspelt words, and long numbers grouped otherwise, replaced.
+        question: The question with misspelt words, and long numbers grouped otherwise, replaced, and contractions such
+            as "what's" written out.
         text: The text to search for: the question, with its dates also in the forms that the collection uses.
         corrections: The words and numbers that were replaced.
         terms: Terms of the keyword index, each with its weight for BM25.
@@ -110,7 +116,7 @@ def analyse_question(
         rerank: Whether token vectors are wanted.
         clock: Records the time of each step.
     """
-    numbered = write_numbers_as_in(snapshot, original)
+    numbered = write_numbers_as_in(snapshot, _CONTRACTED.sub(r"\1 is", original))
     analysis = analyse(numbered.text)
     question, misspelt = correct_spelling(numbered.text, analysis.words, snapshot, encoder)
     topic = None if mode is Mode.DENSE else topic_of_documents(question)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from corpus import code_spans, is_code, lazy_pattern, sentence_spans
@@ -35,6 +35,9 @@ _FIELD = lazy_pattern(r"^(?!---|\.\.\.|title:)(?=[^\s#])[^\n:]+:.*(?:\n(?:[ \t]+
 # Where an over-long sentence is cut: after a semicolon or before an item, as in "; or (iv) was", else at any blank.
 _CLAUSE = lazy_pattern(r";\s+|[:,]\s+(?=(?:(?:and|or)\s+)?\((?:[a-zA-Z]|[ivx]{1,5}|\d{1,2})\)\s)")
 _BLANK = lazy_pattern(r"\s+")
+
+# Scores how well a span of a passage's text answers; arguments: its first character, and one past its last.
+SpanScore = Callable[[int, int], float]
 
 
 def without_marker(line: str) -> str:

@@ -229,7 +229,8 @@ def test_tasks_are_selected_by_their_boxes(question: str, answer: str) -> None:
     """Although the sentence most similar to the question is "cut the hedge", or the one above the tasks."""
     result = extracted(question, TASKS)
     assert result.answer == answer
-    assert [mark.text for mark in result.highlights if mark.text.startswith("[")] == [
+    marked = [line.removeprefix("- ") for mark in result.highlights for line in mark.text.splitlines()]
+    assert [line for line in marked if line.startswith("[")] == [
         line for line in answer.replace("- ", "").splitlines() if line.startswith("[")
     ]
 

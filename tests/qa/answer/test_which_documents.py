@@ -37,6 +37,14 @@ from tests.qa.indexes import build, opened
         ("Which e-mails mention the rent but not the boiler?", None),
         ("notes about the rent or the boiler", "the rent or the boiler"),
         ("Which studies contain more than 100 patients?", None),
+        ("all papers about grokking in these notes", "grokking"),
+        ("all the grokking papers on the abstracts page", "grokking"),
+        ("Are there any privacy papers?", "privacy"),
+        ("recipes using rye", "rye"),
+        ("notes to do with the roof", "the roof"),
+        ("show me all my notes", None),
+        ("any other papers", None),
+        ("find the deposit letter", None),
     ],
 )
 def test_topic_is_extracted_from_a_document_question(question: str, topic: str | None) -> None:

@@ -19,13 +19,14 @@ from index.encoder.devices import Device
 from index.encoder.model_files import find
 from index.storage.rows import StoredPassage
 from qa.answer import confidence
-from qa.answer.extract import Extract, SpanScore
+from qa.answer.extract import Extract
 from qa.answer.results import Mode, Result
 from qa.filters import Filter, select
 from qa.retrieval import pipeline
 from qa.retrieval.hybrid import Pool
 from qa.retrieval.question_text import AskRequest
 from qa.retrieval.retriever import Retriever
+from qa.structure.candidate_spans import SpanScore
 from tests.encoders import BagEncoder
 from tests.qa.indexes import build, opened
 from tests.qa.retrieval.conftest import record_readings, without_times

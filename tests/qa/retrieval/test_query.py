@@ -56,6 +56,20 @@ def test_a_word_the_collection_lacks_counts_most(four: Snapshot) -> None:
     assert weights(question)[1] > weights(question)[0]
 
 
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("whats a fox?", "what is a fox?"),
+        ("Who’s red", "Who is red"),
+        ("whose fox", "whose fox"),
+        ('"what\'s"', '"what\'s"'),
+    ],
+)
+def test_contractions_are_written_out_for_the_models(four: Snapshot, question: str, read: str) -> None:
+    query = analysed(question, four)
+    assert (query.text, query.original) == (read, question)
+
+
 @pytest.mark.parametrize(("text", "count"), [("what is the", 3), ("What was that?", 3), ("???", 0)])
 def test_stop_words_alone_have_equal_weights(four: Snapshot, text: str, count: int) -> None:
     """A question without words has no weights."""
