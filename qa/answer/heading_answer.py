@@ -39,6 +39,8 @@ _ASKS_WHAT_WAS_DONE = lazy_pattern(
     r"\W*what(?:['’]s| is| are) new\b|\W*what (?:(?:is|are|was|were|got|gets|(?:has|have) been) )?\w{2,}ed\b",
     re.IGNORECASE,
 )
+# A heading that names a thing does not say what it is.
+_ASKS_FOR_DEFINITION = lazy_pattern(r"\W*what (?:is|are) an? ", re.IGNORECASE)
 # Least probability that the answer is in the heading rather than in the text.
 _LEAST_SHARE = 0.5
 # Least logit that there is an answer.
@@ -74,7 +76,8 @@ _COMMENT = lazy_pattern(r"\s*(?://|/?\*|#|--|@|\"\"\"|''')")
 
 def heading_answer(question: str, passage: StoredPassage, reading: Reading) -> Extract | None:
     """Return the heading of a passage if it answers; None if it does not, or if the text below says the same."""
-    if not passage.body or not asks_for_words(question) or _ASKS_WHAT_WAS_DONE.match(question):
+    is_asked = asks_for_words(question) and not _ASKS_FOR_DEFINITION.match(question)
+    if not passage.body or not is_asked or _ASKS_WHAT_WAS_DONE.match(question):
         return None
     dated = _dated_heading(question, passage)
     is_read = dated is None and reading.answered >= _LEAST_ANSWERED

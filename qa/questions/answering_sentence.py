@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from corpus import lazy_pattern
 from index import StoredPassage
-from qa.language.terms import has_form_of, terms
-from qa.language.values import Span, line_start
+from qa.language.terms import has_form_of, surroundings, terms
+from qa.language.values import Span, line_start, years_in
 from qa.questions.answering_section import asks_why
 from qa.questions.lists import NO_STOP, is_bare_heading, is_bare_title, is_item
 from qa.questions.long_numbers import plain_numbers
@@ -100,7 +100,7 @@ def preferred_sentence(question: str, passage: StoredPassage, best_first: Sequen
     """Return the best sentence, or another that a rule prefers; for a lookup, only one below a heading."""
     text, best = passage.text, best_first[0]
     if not is_lookup:
-        best = _prefer_sentence_with_long_number(question, text, best_first)
+        best = _prefer_sentence_with_number(question, passage, best_first)
         best = prefer_span_about_items(numbered_items_in(question), passage, best, best_first)
         best = _skip_questions(text, sorted(best_first), best)
     return _below_bare_heading(question, passage, best_first, best)
@@ -114,12 +114,20 @@ def explaining_sentence(
     return _prefer_whole_explanation(question, passage, spans, best)
 
 
-def _prefer_sentence_with_long_number(question: str, text: str, best_first: Sequence[Span]) -> Span:
-    """Return the best sentence; if it has another long number than the question, the best with that one."""
-    asked, best = plain_numbers(question), best_first[0]
-    if not asked or not plain_numbers(text[slice(*best)]) - asked:
-        return best
-    return next((span for span in best_first if asked & plain_numbers(text[slice(*span)])), best)
+def _prefer_sentence_with_number(question: str, passage: StoredPassage, best_first: Sequence[Span]) -> Span:
+    """Return the best sentence; if it has another long number or year than the question, the best with that one.
+
+    A year above the passage is that of all its sentences, and a sentence with the year must be about what is asked.
+    """
+    sentences = [(span, passage.text[slice(*span)]) for span in best_first]
+    asked, best = plain_numbers(question), sentences[0][1]
+    if asked and plain_numbers(best) - asked:
+        return next((span for span, text in sentences if asked & plain_numbers(text)), best_first[0])
+    years, topic = years_in(question), terms(question)
+    if years and years_in(best) and not years & years_in(f"{surroundings(passage)}\n{best}"):
+        of_year = (span for span, text in sentences if years & years_in(text) and (topic - years) & terms(text))
+        return next(of_year, best_first[0])
+    return best_first[0]
 
 
 def below_run_in_heading(question: str, text: str, spans: Sequence[Span], best: Span) -> Span:

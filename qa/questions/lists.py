@@ -65,7 +65,9 @@ def list_below(question: str, passage: StoredPassage, spans: Sequence[Span], ans
     """Return an item with half the question's terms, and the list that is indented below it; [] if there is none."""
     text, topic = passage.text, terms(question)
     is_named = 2 * len(topic & terms(text[slice(*answer_span)])) >= len(topic)
-    if not is_named or not is_item(text, answer_span) or text[answer_span[1] - 1] == ":":
+    # How far the first line of a passage is indented is unknown.
+    is_outer = is_item(text, answer_span) and line_start(text, answer_span[0]) > 0
+    if not is_named or not is_outer or text[answer_span[1] - 1] == ":":
         return []
     rest = spans[spans.index(answer_span) + 1 :]
     below = list(takewhile(lambda it: is_item(text, it) and _indent(text, it) > _indent(text, answer_span), rest))

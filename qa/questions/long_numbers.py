@@ -31,7 +31,9 @@ _AMOUNT = lazy_pattern(r"(?:(?:\d+000|[1-9]\d{0,2}(?:\W\d{3})+|\d{1,3}\.\d+)(?:[
 _YEARS = lazy_pattern(r"(?=.*(?:19|20)\d\d(?!\d))(?:(?:(?:19|20)\d\d|\d\d)(?:\W{1,3}|\Z))+")
 _DECIMALS = lazy_pattern(r".*\d\.\d.*[^\w.].*|.*[^\w.].*\d\.\d.*")
 _PERIOD, _LAST_YEAR = lazy_pattern(r"([1-9]\d{2,3})[–-]([1-9]\d{2,3})"), 2100
-_NOT_NUMBERS = (_AMOUNT, _YEARS, _DECIMALS)
+# A fraction after another number: "cifar-100 8/255"; but a prefix is longer, or begins with 0: "0151/555 0123".
+_FRACTION = lazy_pattern(r".*(?<!\d)[1-9]\d?/[1-9]\d{0,2}(?!\d).*")
+_NOT_NUMBERS = (_AMOUNT, _YEARS, _DECIMALS, _FRACTION)
 _ASKS_FOR_OWNER = lazy_pattern(r"\b(?:who|whose|whom|(?:what|which) (?:company|firm|number|shop))\b", re.IGNORECASE)
 # Other words of a question for whose a number is: "missed a call from 020 7946 0958 just now, whose number is that?".
 _OF_OWNER = terms(

@@ -17,6 +17,8 @@ from qa.structure.tables import tables
 LONGEST_SPAN = 400
 # The marker of a list item, but not the day of a date: "5. Mai 2023: Besuch".
 LIST_MARKER = lazy_pattern(rf"(?:[•◦▪‣●○■□–—*+-]|\(?\d{{1,3}}[.)](?!\s{MONTH})|\(?(?:[A-Za-z]|[ivx]{{2,5}})\))\s+")
+# What is between a title that asks and its text: "Why so slow? : We measured it."
+_MARK_BEFORE = lazy_pattern(r"[:;,]\s+(?=\S)")
 # A paragraph that is longer introduces no block.
 _LONGEST_LINE = 200
 # The marks of a heading, by media type.
@@ -67,7 +69,8 @@ def _sentences(passage: StoredPassage) -> list[Span]:
     spans: list[Span] = []
     for first, end in code_spans(text, passage.body) if by_line else _sentences_and_rows(passage):
         marker = LIST_MARKER.match(text, first, end)
-        start = marker.end() if marker else first
+        begins = marker or _MARK_BEFORE.match(text, first, end)
+        start = begins.end() if begins else first
         if not marker and spans and _is_yes_or_no(text, spans[-1]) and "\n\n" not in text[spans[-1][1] : first]:
             start = spans.pop()[0]
         while end - start > LONGEST_SPAN:

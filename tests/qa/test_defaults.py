@@ -123,7 +123,10 @@ def highlighted(_: Path) -> Found:
     return {
         "close": highlights(" ".join(close), close.__getitem__),
         "closer": highlights(" ".join(closer), closer.__getitem__),
-        "list": len(highlights(items, lambda text: text.endswith(":"))),
+        "list": highlights(items, lambda text: text.endswith(":"))[0].count("\n"),
+        "whole": [
+            len(highlights(f"Foxes:\n- {'hen ' * size}\n- mice", lambda text: text[-1] == ":")) for size in (93, 97)
+        ],
         "explanations": [
             len(extract.extract(stored("Why cold?" + " It is so." * count), lambda *_: 1.0, "Why cold?").answer)
             for count in (38, 42)
@@ -185,7 +188,8 @@ EXPECTED: dict[ModuleType, Found] = {
     extract: {
         "close": ["A one.", "B two."],
         "closer": ["A one.", "B two.", "C three."],
-        "list": 11,
+        "list": 10,
+        "whole": [1, 3],
         "explanations": [379, 9],
     },
     confidence: {

@@ -142,8 +142,27 @@ def test_a_title_above_a_paragraph_does_not_answer() -> None:
 
 
 def test_a_list_below_an_item_that_is_looked_up_belongs_to_it() -> None:
+    """Not to the first item of a passage, which may be indented as far."""
     result = extract(stored(TRIPS), lambda *_: 1.0, "side trips", looked_up=TRIPS.index("side"))
     assert result.answer == TRIPS[11:-11]
+    rest = TRIPS[TRIPS.index("- 2 side") :]
+    assert extract(stored(rest), lambda *_: 1.0, "side trips", looked_up=rest.index("side")).answer == "2 side trips"
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "answer"),
+    [
+        ("how many boats were there in 2015?", "", "2015: only 31 boats."),
+        ("how many boats were there in 2019?", "", "2025: 3700 boats!"),
+        # The year is that of all below the heading.
+        ("how many boats were there in 2015?", "Fair of 2015", "2025: 3700 boats!"),
+        ("how many cars were there in 2012?", "", "2025: 3700 boats!"),
+    ],
+)
+def test_a_sentence_of_another_year_than_the_question_does_not_answer(question: str, context: str, answer: str) -> None:
+    text = "In 2012 it rained. 2015: only 31 boats. 2025: 3700 boats!"
+    passage = stored(text, context=context)
+    assert extract(passage, lambda start, _: float(start == text.index("2025")), question).answer == answer
 
 
 def test_a_bare_heading_does_not_answer() -> None:

@@ -44,6 +44,7 @@ def test_a_heading_answers_like_a_sentence() -> None:
         pytest.param("When was it released?", "17 June 2023", -1.0, id="the reader is not sure"),
         pytest.param("Which version is 1.4.2?", "1.4.2", 3.0, id="the heading only repeats the question"),
         pytest.param("Why was 1.4.2 released?", "17 June 2023", 3.0, id="a few words do not answer"),
+        pytest.param("What is a 1.4.2?", "17 June 2023", 3.0, id="a name does not say what something is"),
     ],
 )
 def test_heading_is_not_quoted_unless_it_answers(question: str, answer: str, answered: float) -> None:

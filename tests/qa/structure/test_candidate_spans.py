@@ -52,6 +52,10 @@ def test_list_markers_are_left_out(marker: str) -> None:
     assert spans(f"{marker}red fox\n\n{marker}blue hen") == ["red fox", "blue hen"]
 
 
+def test_the_mark_between_a_title_that_asks_and_its_text_is_left_out() -> None:
+    assert spans("Why so slow? : We measured it. Then: rest.") == ["Why so slow?", "We measured it.", "Then: rest."]
+
+
 def test_the_day_of_a_date_is_not_a_marker() -> None:
     assert spans("5. Mai 2023: Besuch.\n\n6. Maier kam.") == ["5. Mai 2023: Besuch.", "Maier kam."]
 
