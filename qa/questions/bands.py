@@ -263,10 +263,14 @@ def _parts(text: str, start: int, end: int) -> list[_Part]:
     for i, (days, first, days_end) in reversed(list(enumerate(groups))):
         after = _SENTENCE_END.split(text[days_end:following])[0]
         has_hours = has_hours or _HOURS.search(after) is not None
-        last, limit, following = min(days_end + len(after), limit), first, first
+        last, begin = min(days_end + len(after), limit), first
         if not _HOURS.search(text, days_end, last):
             clauses = _CLAUSE_START.finditer(text, groups[i - 1][2] if i else start, first)
-            limit = max((match.end() for match in clauses), default=first)
+            begin = max((match.end() for match in clauses), default=first)
+            # The hours before these days may be those of others: "Tue: cello 9.50 (was Thursdays)".
+            if i and not _HOURS.search(text, groups[i - 2][2] if i > 1 else start, begin):
+                continue
+        limit, following = begin, first
         parts.insert(0, _Part(frozenset(days), (limit, limit + len(_TAIL.sub("", text[limit:last])))))
     return parts if has_hours else []
 

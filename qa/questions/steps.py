@@ -117,6 +117,11 @@ def is_step(question: str, passage: StoredPassage, span: Span) -> bool:
     return bool(_BULLET.match(line) and _WAY.search(heading) and topic and topic <= terms(heading))
 
 
+def is_open_task(sentence: str) -> bool:
+    """Whether a sentence is a task that is still to be done: "[ ] fit the filter"."""
+    return _OPEN_BOX.match(sentence) is not None
+
+
 def step_covers_question(question: str, passage: StoredPassage, step: Span) -> bool:
     """Whether a step has all terms of the question's topic itself: "3. Promote the replica: ..."."""
     topic = terms(list_topic(question) or "")

@@ -39,6 +39,7 @@ from qa.questions.sibling import names_sibling, namesake_of_variant
 from qa.questions.steps import (
     asks_how_to,
     headings_name_topic,
+    is_open_task,
     is_opposite_procedure,
     is_step_of_other_procedure,
     procedure_parts,
@@ -203,6 +204,7 @@ class Answerer:
             ("hours of other days", lambda: line is not None and line.is_of_other_day),
             ("another item", lambda: is_about_other_item(numbered_items_in(query.question), best, span)),
             ("the opposite procedure", lambda: is_opposite_procedure(query.text, best)),
+            ("a task instead of how to do it", lambda: asks_how_to(query.text) and is_open_task(sentence)),
             ("no number", lambda: lacks_number(query.question, sentence)),
             ("another statistic", lambda: lacks_statistic(query.question, sentence, best.text)),
             ("no expansion", lambda: lacks_expansion(question, best)),

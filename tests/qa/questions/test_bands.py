@@ -97,6 +97,13 @@ def test_the_names_of_columns_in_the_context_are_bands() -> None:
         # What is before a day is of another one, or of all
         (6, "Boat shed, pier 3: Mon 9-17, Sun by appointment", "Sun by appointment"),
         (1, "Boat shed: Mon 9-12, 14-17, Tue 9-12", "Tue 9-12"),
+        # A day that is only mentioned
+        (
+            1,
+            "Boat shed:\n- Tue: lesson 9.50 with Ida (was Thursdays until May)",
+            "Tue: lesson 9.50 with Ida (was Thursdays until May)",
+        ),
+        (3, "Boat shed:\n- Tue: lesson 9.50 with Ida (was Thursdays until May)", None),
         # Neither other days nor what happened on a day
         (2, "Boat shed: Mon-Tue 9-17, closed on Sundays", None),
         (5, "We sold 14 boats from the shed on Saturday.", None),

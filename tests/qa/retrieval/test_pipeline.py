@@ -115,6 +115,14 @@ def test_a_question_in_the_text_that_nothing_follows_is_not_found(tmp_path: Path
         assert retriever.ask("Who has the barn keys?").found
 
 
+def test_a_task_does_not_say_how_to_do_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build(tmp_path, {"tasks.txt": "Pump shed\n\n[ ] fit the new filter in the pump\n"})
+    monkeypatch.setattr(confidence, "probability", lambda *_: 0.9)
+    with opened(tmp_path) as retriever:
+        assert retriever.ask("How do I fit the new filter in the pump?").confidence == confidence.OTHER_SUBJECT
+        assert retriever.ask("What is new in the pump?").confidence == 0.9
+
+
 def test_without_reranking(retriever: Retriever, matched: list[str]) -> None:
     """The encoder reads no passage; ranking, answer and confidence come from the index alone."""
     result = retriever.ask("when does the harbour close", rerank=False)
