@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from corpus import lazy_pattern
@@ -18,7 +19,14 @@ from qa.answer.results import Answer, Highlight
 from qa.language.terms import terms
 from qa.language.values import Span
 from qa.questions.answering_sentence import below_run_in_heading, explaining_sentence, preferred_sentence, with_change
-from qa.questions.lists import MAX_LIST_ITEMS, continues_item, list_after, list_below, start_of_item, whole_list
+from qa.questions.lists import (
+    MAX_LIST_ITEMS,
+    continues_item,
+    list_after,
+    list_below,
+    start_of_item,
+    whole_list,
+)
 from qa.questions.sender import topic_of_sender, without_greetings
 from qa.questions.steps import (
     asks_for_command,
@@ -77,8 +85,23 @@ class Block(NamedTuple):
     text: str
 
 
-def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, looked_up: int | None = None) -> Extract:
-    """Choose the sentences of a passage that answer; the one at character `looked_up`, if given, is the best."""
+def extract(
+    passage: StoredPassage,
+    score: SpanScore,
+    question: str = "",
+    *,
+    looked_up: int | None = None,
+    share: SpanScore = lambda *_: 1.0,
+) -> Extract:
+    """Choose the sentences of a passage that answer.
+
+    Args:
+        passage: The passage.
+        score: Scores its sentences.
+        question: The question.
+        looked_up: The character of what is looked up; the sentence with it is the best.
+        share: The probability that an answer is in a sentence, by the reader.
+    """
     text = passage.text
     spans = candidate_spans(passage)
     if not spans:
@@ -107,7 +130,7 @@ def extract(passage: StoredPassage, score: SpanScore, question: str = "", *, loo
         return _extract_command(question, passage, command, -best_score)
     best_step, items = answer_span, list_after(text, spans, answer_span)
     items = items if items and is_step(question, passage, items[0]) else items[:MAX_LIST_ITEMS]
-    find_list = whole_list if looked_up is None else list_below
+    find_list = partial(whole_list, share=share) if looked_up is None else list_below
     whole = boxes or find_list(question, passage, spans, answer_span)
     if whole:
         answer_span, items = whole[0], whole[1:]

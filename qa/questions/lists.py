@@ -16,7 +16,7 @@ from qa.questions.steps import (
     is_below_matching_heading,
     is_step,
 )
-from qa.structure.candidate_spans import LIST_MARKER
+from qa.structure.candidate_spans import LIST_MARKER, SpanScore
 
 # The end of a sentence that a list completes: "The file is refused if".
 _UNFINISHED = lazy_pattern(r"\b(?:if|when|unless|and|or|are|is|to|the|with|for|of|that|by|from)\s*\Z")
@@ -24,6 +24,14 @@ MAX_LIST_ITEMS = 10
 # Lines without marks are a list if there are so many.
 _FEWEST_LINES = 3
 _ASKS_WHERE = lazy_pattern(r"\W*where\b", re.IGNORECASE)
+# Questions that several things may answer, but not "what is a hold?" and "which day is it?".
+_ASKS_WHAT = lazy_pattern(
+    r"\W*(?:(?:what|which)(?! is (?:an?|the) \w+\W*\Z| (?:date|day|is the|month|number|time|was the|year)\b)|any"
+    r"|(?:the )?(?:two|three|four|five|six|[2-9])) ",
+    re.IGNORECASE,
+)
+# The highest probability of the first of several items that answer.
+_MOST_IF_SEVERAL = 0.95
 NO_STOP = lazy_pattern(r"\A\D{1,60}(?<![.!?:;,])\Z")
 
 
@@ -42,9 +50,19 @@ def list_after(text: str, spans: Sequence[Span], answer_span: Span) -> list[Span
     return items
 
 
-def whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
-    """Return the list around a sentence if the question asks for several things, or how to do what it is a step of."""
-    text, at = passage.text, spans.index(answer_span)
+def whole_list(
+    question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span, *, share: SpanScore
+) -> list[Span]:
+    """Return the list around a sentence if the question asks for several things, or how to do what it is a step of.
+
+    Args:
+        question: The question.
+        passage: The passage.
+        spans: Its sentences.
+        answer_span: One of them.
+        share: The probability that the answer is in a sentence.
+    """
+    text, at, best = passage.text, spans.index(answer_span), answer_span
     asks, names = asks_for_several(question), names_several(question)
     if asks or names:
         if below := list_below(question, passage, spans, answer_span):
@@ -58,7 +76,8 @@ def whole_list(question: str, passage: StoredPassage, spans: Sequence[Span], ans
     if following and is_title and (asks or is_step(question, passage, following[0])):
         answer_span = following[0]
     is_asked = asks or names or is_step(question, passage, answer_span)
-    return _list_around(question, passage, spans, answer_span) if is_asked else []
+    around = _list_around(question, passage, spans, answer_span) if is_asked else []
+    return around or _list_from(question, passage, spans, best, share(*best))
 
 
 def list_below(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
@@ -72,6 +91,24 @@ def list_below(question: str, passage: StoredPassage, spans: Sequence[Span], ans
     rest = spans[spans.index(answer_span) + 1 :]
     below = list(takewhile(lambda it: is_item(text, it) and _indent(text, it) > _indent(text, answer_span), rest))
     return [answer_span, *below] if below else []
+
+
+def _list_from(
+    question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span, share: float
+) -> list[Span]:
+    """Return the list that begins with a sentence, if the question may ask for all of it; [] if it may not.
+
+    The reader picks the first of several items that answer, but is less sure of it than of one that answers alone.
+    """
+    text, at = passage.text, spans.index(answer_span)
+    asks = asks_for_several(question) or _ASKS_WHAT.match(question) is not None
+    is_first = is_item(text, answer_span) and not (at and is_item(text, spans[at - 1]))
+    above = terms(f"{passage.context} {passage.title} {text[: answer_span[0]]}")
+    if not (asks and is_first) or share > _MOST_IF_SEVERAL or terms(question).isdisjoint(above):
+        return []
+    indent = _indent(text, answer_span)
+    items = list(takewhile(lambda it: is_item(text, it) and _indent(text, it) >= indent, spans[at:]))
+    return items[:MAX_LIST_ITEMS] if len(items) > 1 else []
 
 
 def _lines_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:

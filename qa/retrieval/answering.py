@@ -351,7 +351,11 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[i
         reading = judgements[passage.id].reading if passage.id in judgements and match is None else None
         from_heading = None if reading is None else heading_answer(query.text, passage, reading)
         extracted = from_heading or extract(
-            passage, scores[passage.id], query.text, looked_up=None if match is None else match.at
+            passage,
+            scores[passage.id],
+            query.text,
+            looked_up=None if match is None else match.at,
+            share=reading.share if reading is not None else lambda *_: 1.0,
         )
         if match is not None and match.at is not None and query.lookup is not None and query.lookup.is_date:
             extracted = prefer_other_fields(passage, extracted)

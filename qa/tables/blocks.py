@@ -25,7 +25,7 @@ from qa.questions.steps import (
     is_other_topic,
     nearest_heading,
 )
-from qa.structure.candidate_spans import LIST_MARKER, candidate_spans, line_before
+from qa.structure.candidate_spans import LIST_MARKER, LONGEST_SPAN, candidate_spans, line_before
 from qa.structure.code_blocks import CodeBlock, code_blocks
 from qa.structure.dated_sections import dated_sections
 from qa.structure.sections import answering_section
@@ -200,11 +200,13 @@ def _named_sections(snapshot: Index, question: str, passages: Sequence[StoredPas
 
 
 def _quoted(passage: StoredPassage, span: Span) -> Block:
-    """Return part of a passage as a block, with its sentences as lines."""
+    """Return part of a passage as a block, to be highlighted as a whole or, if it is long, by its sentences."""
     text, (start, end) = passage.text, span
     end = start + len(text[start:end].rstrip())
     lines = tuple(it for it in candidate_spans(passage) if start <= it[0] and it[1] <= end and start >= passage.body)
-    return Block(passage, lines or ((start, end),), text[start:end].strip("\n"))
+    whole = (lines[0][0], lines[-1][1]) if lines else span
+    is_short = not lines or whole[1] - whole[0] <= LONGEST_SPAN
+    return Block(passage, (whole,) if is_short else lines, text[start:end].strip("\n"))
 
 
 def _lists(passage: StoredPassage) -> Iterator[_List]:

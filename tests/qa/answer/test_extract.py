@@ -165,6 +165,30 @@ def test_a_sentence_of_another_year_than_the_question_does_not_answer(question: 
     assert extract(passage, lambda start, _: float(start == text.index("2025")), question).answer == answer
 
 
+@pytest.mark.parametrize(
+    ("question", "best", "share", "is_whole"),
+    [
+        ("What went missing at the fair?", "two boats", 0.8, True),
+        ("Which things were gone after the fair?", "two boats", 0.8, True),
+        ("3 ways the fair went wrong", "two boats", 0.8, True),
+        # The reader is sure that it answers alone
+        ("What went missing at the fair?", "two boats", 0.99, False),
+        ("What went missing at the fair?", "a sail", 0.8, False),
+        ("Who was at the fair?", "two boats", 0.8, False),
+        ("What is the fair?", "two boats", 0.8, False),
+        ("What went missing at home?", "two boats", 0.8, False),
+    ],
+)
+def test_the_first_item_of_a_list_answers_with_the_others(
+    question: str, best: str, share: float, is_whole: bool
+) -> None:
+    """If it is less sure than one that answers alone, and what is above the list is about what is asked."""
+    text = "We counted.\n\n- two boats\n  - the red one\n- a sail\n- three oars"
+    passage = stored(text, context="Fair › Losses")
+    result = extract(passage, lambda start, _: float(start == text.index(best)), question, share=lambda *_: share)
+    assert result.answer == (text[text.index("- two") :] if is_whole else best)
+
+
 def test_a_bare_heading_does_not_answer() -> None:
     """What is below it does: a whole list, or the first sentence; a line that says more than the question stays."""
     goals = "1. Find the leak\n2. Mend the pump"

@@ -180,8 +180,8 @@ def test_a_search_only_ranks(
     """No sentence is scored, and late interaction reads passages only where it re-ranks."""
     sentences: list[StoredPassage] = []
 
-    def extracted(passage: StoredPassage, _: SpanScore, question: str, *, looked_up: int | None) -> Extract:
-        assert looked_up is None
+    def extracted(passage: StoredPassage, _: SpanScore, question: str, **settings: Any) -> Extract:
+        assert settings["looked_up"] is None
         sentences.append(passage)
         return Extract()
 
