@@ -56,6 +56,7 @@ _ITEM = (
     r"(?:\([^()]*\)|[^,;:.!?()]|[.:](?=\w)){1,90}"
 )
 _AND = r"(?:\b(?:and|or)|&)\s+"
+_LAST_AND = lazy_pattern(r"\s+(?:and|or|&)\Z")
 _ENUMERATION = lazy_pattern(
     rf"{_ITEM}(?:(?:[,;]\s+(?!{_AND}){_ITEM})+[,;]\s+{_AND}{_ITEM}|(?:[,;]\s+{_ITEM})*?[,;]\s+{_ITEM}{_AND}{_ITEM})"
     r"(?=\s*(?:[,;:.!?]|\Z))"
@@ -141,5 +142,6 @@ def _is_prose(text: str, part: Span) -> bool:
 
 
 def _stripped(text: str, start: int, end: int) -> Span:
-    part = text[start:end]
-    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
+    """Return part of a text without blanks around it and "and" at its end: "Ann and, on Mondays, Bob"."""
+    part = _LAST_AND.sub("", text[start:end].rstrip())
+    return start + len(part) - len(part.lstrip()), start + len(part)

@@ -28,6 +28,7 @@ from qa.language.values import include_bound, lacks_number, lacks_statistic
         ),
         ("Who was the clerk?", "Present: Ann Lee (chair), Tom Ash, Ida Ek (clerk)", "Ann Lee", "Ida Ek (clerk)"),
         ("When did they come?", "Present: Ann Lee, Tom Ash", "Ann", "Ann Lee"),
+        ("Who aids?", "Aiders: Ann Lee and, on the ground floor, Tom Ash", "Ann", "Ann Lee"),
         ("Who came?", "Present: Ann Lee, chair, Tom Ash", "Ann", "Ann Lee"),
         ("Who has it?", "[x] Key: Ösal Grün", "Ösal", "Ösal Grün"),
         ("Who sold it?", "Bought: 4 June from Autohaus Lehmann", "Autohaus Lehmann", "Autohaus Lehmann"),
