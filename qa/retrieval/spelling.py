@@ -18,6 +18,8 @@ from qa.questions.lookup import QUOTED
 
 # A shorter word has too many neighbours, unless only a hyphen is missing, and a longer string is not a word.
 _SHORTEST, _SHORTEST_JOINED, _LONGEST = 5, 4, 30
+# Shorter words in capitals are acronyms, of which others may be a letter away.
+_SHORTEST_SHOUTED = 7
 # At most this many words of a question are checked, since finding the neighbours of one takes about a millisecond.
 _MAX_WORDS = 5
 # How many candidate terms are tried, and how many passages of each are searched for the spelling of the word.
@@ -68,9 +70,9 @@ def correct_spelling(
 
 
 def _may_be_misspelt(word: str, written: str) -> bool:
-    """Whether a word consists of Latin letters, and is neither a stop word, nor too short or long, nor in capitals."""
+    """Whether a word consists of Latin letters, and is neither a stop word, nor too short or long, nor an acronym."""
     is_plain = max(word, default="") < _AFTER_LATIN and word.isalpha() and _SHORTEST_JOINED <= len(word) <= _LONGEST
-    return is_plain and word not in STOP_WORDS and not written.isupper()
+    return is_plain and word not in STOP_WORDS and not (written.isupper() and len(word) < _SHORTEST_SHOUTED)
 
 
 def _missing(candidates: Collection[str], snapshot: Index) -> list[str]:
