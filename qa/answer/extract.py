@@ -144,7 +144,7 @@ def extract(
     further = [span for span in near if span[1] <= answer_span[0] or span[0] >= answer_span[1]]
     marked: Sequence[Span] = (answer_span, *(items or further))
     if items and not boxes:
-        marked = _mark_list(marked, is_introduced=not whole)
+        marked = _mark_list(text, marked, is_introduced=not whole)
     highlights = (Highlight.of(passage, span) for span in marked)
     with_list = _with_items(passage, answer_span[0], items[-1][1]) if items else text[slice(*answer_span)]
     answer = "\n".join(text[start:end] for start, end in boxes) if boxes else with_list
@@ -153,9 +153,9 @@ def extract(
     return Extract(tuple(highlights), -best_score, answer_span, answer, is_certain=is_certain)
 
 
-def _mark_list(spans: Sequence[Span], *, is_introduced: bool) -> Sequence[Span]:
+def _mark_list(text: str, spans: Sequence[Span], *, is_introduced: bool) -> Sequence[Span]:
     """Return what to highlight of a list, best first: all of it if short, else its introduction last."""
-    whole = spans[0][0], spans[-1][1]
+    whole = start_of_item(text, spans[0][0]), spans[-1][1]
     if whole[1] - whole[0] <= LONGEST_SPAN:
         return (whole,)
     return (*spans[1:], spans[0]) if is_introduced else spans

@@ -117,16 +117,17 @@ def explaining_sentence(
 def _prefer_sentence_with_number(question: str, passage: StoredPassage, best_first: Sequence[Span]) -> Span:
     """Return the best sentence; if it has another long number or year than the question, the best with that one.
 
-    A year above the passage is that of all its sentences, and a sentence with the year must be about what is asked.
+    A year above the passage is that of all its sentences. The sentence of the year must be about the same as the best.
     """
     sentences = [(span, passage.text[slice(*span)]) for span in best_first]
     asked, best = plain_numbers(question), sentences[0][1]
     if asked and plain_numbers(best) - asked:
         return next((span for span, text in sentences if asked & plain_numbers(text)), best_first[0])
-    years, topic = years_in(question), terms(question)
+    years = years_in(question)
     if years and years_in(best) and not years & years_in(f"{surroundings(passage)}\n{best}"):
-        of_year = (span for span, text in sentences if years & years_in(text) and (topic - years) & terms(text))
-        return next(of_year, best_first[0])
+        shared = (terms(question) - years) & terms(best)
+        of_year = (span for span, text in sentences if years & years_in(text) and shared <= terms(text))
+        return next(of_year, best_first[0]) if shared else best_first[0]
     return best_first[0]
 
 

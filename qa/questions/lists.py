@@ -24,10 +24,13 @@ MAX_LIST_ITEMS = 10
 # Lines without marks are a list if there are so many.
 _FEWEST_LINES = 3
 _ASKS_WHERE = lazy_pattern(r"\W*where\b", re.IGNORECASE)
-# Questions that several things may answer, but not "what is a hold?" and "which day is it?".
+# Questions that several things may answer, but not "what is the limit?" and "which exit takes me there?".
 _ASKS_WHAT = lazy_pattern(
-    r"\W*(?:(?:what|which)(?! is (?:an?|the) \w+\W*\Z| (?:date|day|is the|month|number|time|was the|year)\b)|any"
-    r"|(?:the )?(?:two|three|four|five|six|[2-9])) ",
+    r"\W*(?:what (?!(?:is|was) (?:an?|her|his|its|my|our|that|the|their|this|your)\b)"
+    r"(?:are|came|can|changed|could|did|do|does|ends|goes|got|had|has|have|is|must|should|was|went|were|will|would)\b"
+    # A plural, unless that may be a verb: "stops at", "takes me"
+    r"|which (?:[\w.'’-]+ ){0,2}?[^\W\d_]+[^\Wisu]s (?!(?:an?|at|by|for|from|her|here|him|in|it|me|my|on|our|that|the"
+    r"|them|there|this|to|us|you|your)\b|\w+s\b)|any |(?:the )?(?:two|three|four|five|six|[2-9]) )",
     re.IGNORECASE,
 )
 # The highest probability of the first of several items that answer.
