@@ -55,7 +55,7 @@ class Extract:
     """The answering sentences of one passage.
 
     Attributes:
-        highlights: Best first; the items of a list after the sentence that introduces it.
+        highlights: Best first; a short list as a whole, with what introduces it.
         score: The best sentence's score.
         answer_span: Its characters in the passage's text, end exclusive.
         answer: Its text, with the list that it introduces.

@@ -49,7 +49,8 @@ _DOCUMENTS = lazy_pattern(
     rf"(?:(?:are |is )?there\s+)?(?:(?:that|which|do|does)\s+)?(?:{_ABOUT})\s++(?!{_LIMITED})(?P<topic>.+?){_HERE}\W*"
     # "all the grokking papers"
     rf"|\W*(?:please\W+)?(?:(?:list|show|find|give|name|all|any|are there|me|of)\s+)+(?:(?:{_DETERMINER})\s+)?"
-    rf"(?!(?:{_LIST}|{_DETERMINER}|earlier|latest|new|newest|old|older|previous|recent)\b)(?P<before>[^\W\d_][\w-]+)\s+(?P<these>(?:{_KINDS})s){_HERE}\W*",
+    rf"(?!(?:{_LIST}|{_DETERMINER}|earlier|latest|new|newest|old|older|previous|recent)\b)"
+    rf"(?P<before>[^\W\d_][\w-]+)\s+(?P<these>(?:{_KINDS})s){_HERE}\W*",
     re.IGNORECASE,
 )
 
@@ -57,7 +58,11 @@ _DOCUMENTS = lazy_pattern(
 def topic_of_documents(question: str) -> str | None:
     """Return the topic of a question that asks for documents and nothing else; None for other questions."""
     match = _DOCUMENTS.fullmatch(question)
-    return None if match is None else match["topic"] or match["before"]
+    return None if match is None else _topic(match)
+
+
+def _topic(documents: re.Match[str]) -> str:
+    return documents["topic"] or documents["before"]
 
 
 def _kind(documents: re.Match[str]) -> str:
@@ -103,7 +108,7 @@ def titles_of_entries(
     collected = [] if lookup.is_in(around) else entries(of_document)
     texts = {entry.name: f"{around}\n{entry.name}\n{entry.text}" for entry in collected}
     found = [name for name, text in texts.items() if lookup.is_in(text)]
-    lookup_any = None if found else lookup_of_any(match["topic"] or match["before"])
+    lookup_any = None if found else lookup_of_any(_topic(match))
     return found if lookup_any is None else [name for name, text in texts.items() if lookup_any.is_in(text)]
 
 
