@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path, PurePosixPath
+from types import NoneType
 from typing import TYPE_CHECKING
 
 from corpus.errors import UsageError
@@ -85,6 +86,12 @@ class Filter:
             until=_parse_time("until", until, ends=True),
             where=tuple(map(_parse_condition, fields)),
         )
+
+    def __post_init__(self) -> None:
+        for name in ("paths", "types", "where", "without"):
+            require_type(name, getattr(self, name), tuple)
+        for name in ("since", "until"):
+            require_type(name, getattr(self, name), datetime, NoneType)
 
     def __bool__(self) -> bool:
         return self != Filter()

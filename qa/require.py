@@ -22,6 +22,12 @@ def require_type(name: str, value: object, *types: type) -> None:
         raise TypeError(f"{name} must be of type {type_names}, not {type(value).__name__}")
 
 
+def require_texts(name: str, value: object) -> None:
+    """Raise a TypeError that names an argument unless it is a string or several."""
+    if not isinstance(value, Iterable) or not all(isinstance(item, str) for item in value):
+        raise TypeError(f"{name} must be a str, or several, not {value!r}")
+
+
 def require_encoder(value: object) -> None:
     """Raise a TypeError if an argument is neither None nor an encoder, such as a model's name."""
     # Not by `isinstance`, which would read all properties of the protocol; one may load a model.

@@ -19,7 +19,7 @@ from corpus.text.path_words import path_words
 from corpus.types import OUTDATED, Block, BlockKind, Document, Passage, Record
 
 # Incremented whenever splitting or headings of passages change; documents are then split again.
-VERSION = 21
+VERSION = 22
 # More would take too much time and memory; such a document is skipped.
 MAX_PASSAGES = 20_000
 MAX_SENTENCES = 500_000

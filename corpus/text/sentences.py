@@ -78,7 +78,8 @@ _LEADERS = re.compile(
     r"|\. +\.(?![^\s.])|(?<=\. )\.[ \t]+(?=\S)"
 )
 _FIELD = re.compile(
-    r"\s*[*_]*(?P<first>[^\W\d_])[^\s:.!?=]*(?: [^\s:.!?=]+){0,3}(?:(?::[*_]*| ?(?:[-=]>|→)| ?=) +\S|=[^\s=>])"
+    r"\s*[*_]*(?P<first>[^\W\d_])(?:[^\s:.!?=]|\.(?=\w))*(?: [^\s:.!?=]+){0,3}"
+    r"(?:(?::[*_]*| ?(?:[-=]>|→)| ?=) +\S|=[^\s=>])"
 )
 # A line that begins with a number or a version.
 _NUMBERED = re.compile(r"\s*(?:v\.? ?|version )?\d", re.IGNORECASE)

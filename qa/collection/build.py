@@ -12,6 +12,7 @@ from contextlib import suppress
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from types import NoneType
 from typing import Literal
 
 from corpus import INDEX_FOLDER, SkippedFile, walk
@@ -49,7 +50,7 @@ from qa.collection.named_files import paths_in
 from qa.collection.settings import missing_paths_message, read_settings
 from qa.locate import file_in_the_way, require_folder, root_of
 from qa.reader.reader import Reader
-from qa.require import DeviceName, require_encoder, require_member, require_type
+from qa.require import DeviceName, require_encoder, require_member, require_texts, require_type
 
 # Pause before another attempt, as one cannot wait for the lock of a collection in PostgreSQL.
 LOCK_RETRY_SECONDS = 1.0
@@ -130,6 +131,11 @@ def build_index(
     mode, device = require_member("mode", mode, BuildMode), require_member("device", device, Device)
     may_be_empty = require_member("on_empty", on_empty, OnEmpty) is OnEmpty.ALLOW
     on_locked = require_member("on_locked", on_locked, OnLocked)
+    require_type("model", model, str, NoneType)
+    require_type("workers", workers, int)
+    require_type("dask", dask, str)
+    require_texts("include", include or ())
+    require_texts("exclude", exclude or ())
     if workers < 0:
         raise UsageError(f"workers must be 0 or more, not {workers}.")
     require_encoder(encoder)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.terms import has_form_of, surroundings, terms
-from qa.language.values import Span, line_start, years_in
+from qa.language.values import FIELD, Span, line_start, years_in
 from qa.questions.answering_section import asks_why
 from qa.questions.lists import NO_STOP, is_bare_heading, is_bare_title, is_item
 from qa.questions.long_numbers import plain_numbers
@@ -138,7 +138,8 @@ def below_run_in_heading(question: str, text: str, spans: Sequence[Span], best: 
     """
     line = without_marker(text[line_start(text, best[0]) : best[1]].strip())
     is_marked = _RUN_IN.fullmatch(text[slice(*best)]) is not None
-    is_line = line == text[slice(*best)].strip() and text[best[1] : best[1] + 1] == "\n" and NO_STOP.search(line)
+    is_line = line == text[slice(*best)].strip() and text[best[1] : best[1] + 1] == "\n"
+    is_line = is_line and NO_STOP.search(line) is not None and not FIELD.fullmatch(line)
     named = terms(text[slice(*best)])
     # A longer name may have one more word than the question: "Possible side effects".
     is_named = 3 * len(named - terms(question)) <= len(named)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern, path_words
 from index import Index, StoredDocument, StoredPassage
 from qa.language.terms import terms
+from qa.language.values import Span, line_start
 
 _WORD = lazy_pattern(r"[^\W\d_]{2,}")
 _NAME = lazy_pattern(r"(?<=\w\s)[A-Z][^\W\d_]+(?:[ -][A-Z][^\W\d_]+)*")
@@ -30,6 +31,10 @@ _VARIANT = lazy_pattern(
     r"|(?i:plus|pro|max|mini|midi|maxi|xxl|xl|xs|lite|light|ultra|forte|retard|depot|duo|trio|extra|advanced?|premium|deluxe|superior|standard|basic"
     r"|classic|comfort|junior|senior|kids|family|student|business|home|turbo|eco|sport|compact|express|gold|silver"
     r"|platinum|iii?|iv))\b)"
+)
+# A line about somebody or something: "Ann: off until May", "- **Ann Lee:** off until May".
+_NAMED_LINE = lazy_pattern(
+    r"^[ \t]*(?:[-*•][ \t]+)?[*_]*(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’.-]*){0,2})[*_]*:[*_]*[ \t]+(?=\S)", re.MULTILINE
 )
 _ASKS_WHICH = lazy_pattern(r"\b(?:which|every|each|any|all)(?: of)?(?: the)? (?P<name>\w+)", re.IGNORECASE)
 # How many passages with a name are searched for the files that it names.
@@ -52,6 +57,21 @@ def names_sibling(snapshot: Index, question: str, passage: StoredPassage) -> boo
     pairs = [pair for pair in _word_pairs(question) if not pair & below_title]
     names_file = _names_other_file(snapshot, document, names, pairs)
     return names_file or _names_other_section(snapshot, question, passage, names, pairs)
+
+
+def is_line_of_other(question: str, passage: StoredPassage, answer_span: Span) -> bool:
+    """Whether a sentence is in the line of somebody, and the question names who has another line.
+
+    "Ann: off until May" does not answer when Bob is back, if another line begins with "Bob: ". In a chat, names recur.
+    """
+    text = passage.text
+    names = {line.start(): line["name"] for line in _NAMED_LINE.finditer(text, passage.body)}
+    own = names.get(line_start(text, answer_span[0]))
+    if own is None or len(set(names.values())) < len(names):
+        return False
+    asked = {name for name in names.values() if re.search(rf"(?<=\w ){re.escape(name)}\b", question)}
+    is_theirs = own in question or any(name in text[slice(*answer_span)] for name in asked)
+    return bool(asked) and not is_theirs
 
 
 class Namesake(NamedTuple):

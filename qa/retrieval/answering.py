@@ -35,7 +35,7 @@ from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
 from qa.questions.sender import asks_for_person, covers_topic_of_sender, is_by_other_sender
-from qa.questions.sibling import names_sibling, namesake_of_variant
+from qa.questions.sibling import is_line_of_other, names_sibling, namesake_of_variant
 from qa.questions.steps import (
     asks_how_to,
     headings_name_topic,
@@ -208,6 +208,7 @@ class Answerer:
             ("no number", lambda: lacks_number(query.question, sentence)),
             ("another statistic", lambda: lacks_statistic(query.question, sentence, best.text)),
             ("no expansion", lambda: lacks_expansion(question, best)),
+            ("a line of another", lambda: not is_lookup and is_line_of_other(question, best, span)),
             ("a sibling", lambda: names_sibling(snapshot, question, best)),
             ("a variant", lambda: namesake_of_variant(snapshot, question, best) is not None),
             ("another sender", lambda: is_by_other_sender(query.question, best)),

@@ -46,6 +46,7 @@ class AskRequest:
     ) -> AskRequest:  # fmt: skip
         """Check a caller's arguments, and strip the question; raises UsageError or TypeError."""
         require_type("question", question, str)
+        require_type("rerank", rerank, bool)
         if question_id is not None:
             require_type("question_id", question_id, str, int)
         text = without_surrogates(question).strip()

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Literal, get_args
 
 from corpus import INDEX_FOLDER
@@ -118,6 +119,7 @@ class Retriever:
         device = require_member("device", device, Device)
         require_gpu(device)
         require_encoder(encoder)
+        require_type("rerank_model", rerank_model, str, NoneType)
         close_inherited()
         if store is not None:
             require_type("store", store, str)
@@ -190,7 +192,11 @@ class Retriever:
         only: Filter | None = None,
         rerank: bool = True,
     ) -> tuple[Hit, ...]:
-        """Return the passages that answer best, without highlights, answer or confidence; see `ask`."""
+        """Return the passages that answer best, without highlights, answer or confidence; see `ask`.
+
+        A passage with a value that replaces another one does not come before that here, as it is searched for with the
+        answer.
+        """
         clock = Stopwatch()
         with self._generations.pinned() as pipeline:
             request = AskRequest.of(question, k=k, mode=mode, rerank=rerank)

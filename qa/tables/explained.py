@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from qa.tables.measures import Amount, comparable_amounts, is_empty, unit_in_name
+from qa.tables.superlatives import OF_MONEY
 from qa.tables.whole_table import WholeTable
 from qa.tables.words import (
     ADVERBS,
@@ -225,7 +226,8 @@ class Explanation:
     def find_subject(self) -> None:
         """Mark the words for the subject of the rows, by the title, the headings and the file name."""
         for word in self.words:
-            if not (word.is_explained or word.is_plain) and is_among(word.stem, self._subject()):
+            is_price = word.is_head and word.text in OF_MONEY  # a file of prices need not have any
+            if not (word.is_explained or word.is_plain or is_price) and is_among(word.stem, self._subject()):
                 word.is_explained = self.has_subject = True
 
     def first_mention_after(self, start: int) -> Mention:

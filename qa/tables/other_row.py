@@ -36,6 +36,10 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _ASKS_FOR_ROWS = re.compile(r"\b(?:who|whom|whose|which|what|when|where|how (?:many|much))\b", re.IGNORECASE)
 _ASKS_FOR_REASON = re.compile(r"\b(?:why|how come)\b", re.IGNORECASE)
 _ADDS_UP = re.compile(r"\b(?:total|sum|average)\b", re.IGNORECASE)
+# "Which models got lighter?", "what became more expensive?"
+_CHANGED = re.compile(
+    r"\b(?:gets?|got|gotten|becomes?|became|grew|grown) (?:(?:more|less) \w+|\w{2,}er)\b", re.IGNORECASE
+)
 _COUNTS = re.compile(r"\bhow many ([^\W_]+(?: [^\W_]+)?)", re.IGNORECASE)
 _LEAST_DIGITS = 3
 # Of fewer rows, one may well be the one with the most.
@@ -68,13 +72,13 @@ def is_other_row(snapshot: Index, question: str, passage: StoredPassage, answer_
 
 
 def _needs_all_rows(question: str, table: WholeTable, row: Row) -> bool:
-    """Whether a question ranks, limits, counts or adds up rows by words that this row and its headings lack.
+    """Whether a question ranks, limits, counts, compares or adds up rows by words that this row and its headings lack.
 
     Not if it names this row: by a word of the first cell, or one that no other row has.
     """
     spans = [limit.span for limit in bounds(question) if not limit.is_period]
     spans += [top.span for top in superlatives(question)]
-    spans += [match.span() for match in _ADDS_UP.finditer(question)]
+    spans += [match.span() for pattern in (_ADDS_UP, _CHANGED) for match in pattern.finditer(question)]
     is_of_properties = len(table.columns) == _WITH_NAME_AND_VALUE and comparable_amounts(table.column(1)) is None
     asks = (_ASKS_FOR_ROWS.search(question) or is_superlative_noun(question)) and not _ASKS_FOR_REASON.search(question)
     if not asks or len(table.rows) < _LEAST_ROWS or is_of_properties:

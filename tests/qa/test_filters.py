@@ -124,6 +124,12 @@ def test_a_condition_of_the_wrong_type_is_named(name: str) -> None:
         Filter.of(**{name: 20})  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("name", ["paths", "types", "since", "until", "where", "without"])
+def test_an_attribute_of_the_wrong_type_is_named(name: str) -> None:
+    with pytest.raises(TypeError, match=f"^{name} must be of type "):
+        Filter(**{name: "2024"})  # type: ignore[arg-type]
+
+
 def test_paths_may_be_path_objects() -> None:
     assert Filter.of(path=Path("talks/a.md")) == Filter.of(path="talks/a.md")
     assert add_path([PurePosixPath("a"), "b/"], None).paths == ("a", "b/")

@@ -185,6 +185,7 @@ def test_list_items_and_blank_lines_end_sentences() -> None:
         # Fields: a name of up to four words with a value, which may continue on the next line
         ["All about the car", "Make: Vela", "Km when bought: 41,200, and\n  rising", "Garage: Hafenstr. 12"],
         ["**Date of the event:** Tuesday 6 June, 06:42", "**Written by:** Oona, 9 June", "**Status:** closed"],
+        ["limits.upload: 20 MB", "limits.download: unlimited", "owner: Ida"],
         ["*Second edition*", "*Drawn up by all of us who were there on that long evening*"],
         # Versions, chats, programmes, recipes and logs
         ["v3.4.1 (2 June 2024) - fixes login", "v3.4.0 (14 May) - dark mode", "v3.3.2 (30 March) - by Tove"],

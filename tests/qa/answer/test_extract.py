@@ -454,6 +454,7 @@ def test_a_line_above_code_is_answered_by_the_code(question: str, answer: str) -
         ),
         # Neither is a heading, or there is nothing below it.
         ("aldoxin storage", "Storage is dry.\nIn the fridge.", "Storage is dry."),
+        ("aldoxin storage", "Aldoxin storage: dry\nPacks: of ten", "Aldoxin storage: dry"),
         ("aldoxin storage", "**Storage.**\n\nUnrelated words.", "**Storage.**"),
         ("how do I store aldoxin", "Store aldoxin\n1. Open the fridge.\n2. Put it in.", None),
     ],

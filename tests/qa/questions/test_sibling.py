@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qa.answer import confidence
-from qa.questions.sibling import names_sibling, namesake_of_variant
+from qa.questions.sibling import is_line_of_other, names_sibling, namesake_of_variant
 from tests.qa.indexes import build, built, opened
 
 FILES = {
@@ -102,6 +102,35 @@ def test_a_passage_of_a_sibling_is_not_found(tmp_path: Path) -> None:
     with built(tmp_path, FILES), opened(tmp_path) as retriever:
         assert retriever.ask("does wine do no harm with Zephrin?").found
         assert retriever.ask("does a glass of wine do no harm with Perimox?").confidence <= confidence.OTHER_SUBJECT
+
+
+LINES = """# Stand-up
+
+- **Lena:** finishes the mould.
+- **Marek Holt:** has to wait for a part.
+- **Aiko:** on leave until 22 April, and Omar takes over.
+"""
+CHAT = "Lena: who is on leave?\nAiko: me, until 22 April.\nLena: and then?\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("until when is Lena on leave?", LINES, True),
+        ("when is Marek Holt back from leave?", LINES, True),
+        # Her own line; nobody's; somebody that it mentions; who has no line; in a chat
+        ("until when is Aiko on leave?", LINES, False),
+        ("who is on leave?", LINES, False),
+        ("does Lena know how long Aiko is on leave?", LINES, False),
+        ("until when is Omar in charge?", LINES, False),
+        ("until when did Lena hear that it is?", CHAT, False),
+    ],
+)
+def test_the_line_of_somebody_else(tmp_path: Path, question: str, text: str, expected: bool) -> None:
+    with built(tmp_path, {"notes.md": text}) as snapshot:
+        (passage,) = snapshot.passages_of("notes.md")
+        start = passage.text.index("22 April")
+        assert is_line_of_other(question, passage, (start, start + 8)) is expected
 
 
 VARIANTS = {

@@ -150,11 +150,12 @@ def test_wrong_usage(retriever: Retriever, question: str, k: int, words: str) ->
     "wrong",
     [
         *({"question": None}, {"question": "soup", "k": "5"}, {"question": "a", "only": "b/"}),
-        *({"question": "a", "topic": 1}, {"question": "a", "question_id": 2.5}),
+        *({"question": "a", "topic": 1}, {"question": "a", "question_id": 2.5}, {"question": "a", "rerank": "no"}),
     ],
 )
 def test_wrong_types(retriever: Retriever, wrong: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match=r"must be of type (str|int|str or int|Filter), not (NoneType|str|int|float)"):
+    types = "(str|int|str or int|Filter|bool)"
+    with pytest.raises(TypeError, match=rf"must be of type {types}, not (NoneType|str|int|float)"):
         retriever.ask(**wrong)
 
 
@@ -403,6 +404,11 @@ def test_other_arguments_of_a_wrong_type(retriever: Retriever) -> None:
         Retriever.open(store=wrong)
     with pytest.raises(TypeError, match="store must be of type str, not float"):
         build_index(retriever.root, store=wrong)
+    with pytest.raises(TypeError, match="rerank_model must be of type str or NoneType, not float"):
+        Retriever.open(retriever.root, rerank_model=wrong)
+    for name in ("model", "workers", "dask", "include", "exclude"):
+        with pytest.raises(TypeError, match=f"^{name} must be "):
+            build_index(retriever.root, **{name: wrong})
 
 
 def test_the_note_is_that_of_the_generation_that_answers(retriever: Retriever, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,8 @@ OTHER = [
     ("how many trains run daily?", TRAINS, "R1"),
     ("how many rooms have a lift?", SEATS, "Oak"),
     ("what is the average number of seats?", SEATS, "Elm"),
+    ("which rooms got more expensive?", SEATS, "Elm"),
+    ("which room became larger in 2024?", SEATS, "Oak"),
 ]
 RIGHT = [
     ("why do we not take the latest train?", TRAINS, "R9"),

@@ -201,6 +201,7 @@ SAW = table("saw.md", "Property | Value", "Operating pressure | 2.1 bar", "Noise
 RELEASES = table("releases.md", "Version | Released", "3.9 | 2020-10-05", "3.10 | 2021-10-04")
 CLUB = table("club.md", "Name | Age | Joined", "Ann | 34 | 2015-02-01", "Bob | 61 | 2019-03-01", "Cy | 45 | 2018-05-01")
 ROUTES = table("routes.md", "Route | Duration", "bus | 4 h", "train | 2 h")
+PAINTS = table("prices/paint.md", "Code | Colour | Litres", "RAL3003 | ruby red | 12", "RAL6005 | moss green | 8")
 COSTS = table("costs.md", "Item | Cost", "Food | 900", "Rent | 300", "**Total** | **1200**")
 SALES = table("sales.md", "Month | Shop | Total", "Jan | 90 | 94", "Feb | 80 | 85", "Total | 170 | 179")
 TOPICS = table("topics.md", "Week | Topic", "3 | sets", "4 | maps", "5 | trees")
@@ -575,6 +576,8 @@ def test_rows_that_answer(table: WholeTable, question: str, cells: Sequence[str]
         (HIRE, "which bike is the cheapest?"),
         (CARS, "which car is the longest?"),
         (CARS, "which car is the cheapest?"),
+        # The name of the folder is no value.
+        (PAINTS, "What is the price of moss green paint?"),
         # Volume depletion is not a volume.
         (TRIALS, "Which trial was the smallest?"),
     ],
