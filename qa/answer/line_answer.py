@@ -100,12 +100,14 @@ class _Match(NamedTuple):
         is_longer: Whether the first field of the record, such as an item of a price list, says more than the question.
         unasked: How many words of its name the question does not have.
         field: The field.
+        is_first: Whether it is the first of its record, which often only numbers it.
     """
 
     unknown: int
     is_longer: bool
     unasked: int
     field: Field
+    is_first: bool
 
 
 class LineAnswer(NamedTuple):
@@ -142,15 +144,18 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> LineAnswer 
     found = [(match, passage) for passage in passages for match in _fields_named(asked, implied, passage)]
     if implied or _ASKS_FOR_NUMBER.search(question):
         found = [it for it in found if _DIGIT.search(it[0].field.value)]
+    if _MEASURE.search(question):
+        # "How long is leg 2?" does not ask for "Leg: 2".
+        found = [it for it in found if not (it[0].is_first and it[0].field.value.isdecimal())]
     if _ASKS_WHO.match(question):
         found = [it for it in found if not _DIGIT.search(it[0].field.value)]
     least = min((match[:3] for match, _ in found), default=None)
     best = [it for it in found if it[0][:3] == least]
     if not best or len({match.field.value for match, _ in best}) > 1:
         return None
-    (unknown, *_, field), passage = best[0]
-    name = passage.text[slice(*field.value_span)]
-    return LineAnswer(passage, _extract(passage, field.span, name, is_certain=not unknown))
+    match, passage = best[0]
+    name = passage.text[slice(*match.field.value_span)]
+    return LineAnswer(passage, _extract(passage, match.field.span, name, is_certain=not match.unknown))
 
 
 def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period | None = None) -> LineAnswer | None:
@@ -260,7 +265,7 @@ def _fields_named(asked: set[str], implied: re.Pattern[str] | None, passage: Sto
             is_named = named - _GENERIC or (named and (named == names[at] or is_only)) or only == [field]
             if is_named and rest & identity and is_known and field.value and not values[at] <= asked:
                 unasked = sum(not any(_is_same(term, other) for term in asked) for other in names[at])
-                yield _Match(len(unknown), not values[0] <= asked, unasked, field)
+                yield _Match(len(unknown), not values[0] <= asked, unasked, field, is_first=not at)
 
 
 def _newest(fields: list[Field]) -> list[Field]:

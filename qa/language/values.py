@@ -91,12 +91,14 @@ _CODE = (
     rf"(?<![\w.,/-])(?=[\w/-]{{0,40}}(?:[A-Z]|[a-z]\d))(?!\d+-{MONTH}|\d+[^\W\d_]+(?:[/-]\d+[^\W\d_]+)+(?!\w))"
     r"\d\w*+(?:[/-]\w+)++(?!:\d)|(?<![\w#*])(?:\*#?)?\d[\d*]*+#(?![\w#])"
 )
+# In groups of four: GB29 NWBK 6016 1331 9268 19.
+_IBAN = r"\b[A-Z]{2}\d\d(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?\b"
 # A telephone number begins with + or 0, and has three or more groups.
 _PHONE = r"(?<![\w.,])(?:\+\d{1,3}(?:[ /-]\(?\d+\)?){2,}|0\d{1,4}(?:[ /-]\(?\d{2,}\)?){2,})"
 # Such as 4.0 g ± 0.02.
 _TOLERANCE = rf"{_NUMBER}{_BLANK}?[%°]?[^\W\d_]{{0,5}}{_BLANK}?(?:±|\+/[-–−]){_BLANK}?{_NUMBER}"
 _WHOLE = lazy_pattern(
-    rf"{_TOLERANCE}|{_ADDRESS}|{_IDENTIFIER}|{_CODE}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
+    rf"{_TOLERANCE}|{_ADDRESS}|{_IBAN}|{_IDENTIFIER}|{_CODE}|{_DATE}|{_PHONE}|(?:{_SIGN}(?=\d))?{_AMOUNT}\w*|\w+(?:(?<=\d)\.\d+)*"
 )
 _WORD = lazy_pattern(r"\w+")
 # Words before and after a number or date that make it an upper or lower bound, or an exception.

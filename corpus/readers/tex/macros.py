@@ -22,7 +22,7 @@ _PARAMETER = re.compile(r"#([1-9])")
 # A command or a symbol, each with an optional power.
 _UNIT = re.compile(
     r"\\(?P<word>[A-Za-z]+)(?:\{(?P<to>[-+]?\d{1,3})\})?"
-    r"|(?P<symbol>(?:\\.|[^\\.~\s{}^])+)(?:\^\{?(?P<power>[-+]?\d{1,3})\}?)?"
+    r"|(?P<symbol>(?:\\[^A-Za-z]|[^\\.~\s{}^])+)(?:\^\{?(?P<power>[-+]?\d{1,3})\}?)?"
 )
 _PREFIX_SYMBOLS = (
     "atto=a femto=f pico=p nano=n micro=μ milli=m centi=c deci=d deca=da deka=da hecto=h kilo=k mega=M giga=G tera=T "

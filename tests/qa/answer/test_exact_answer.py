@@ -161,6 +161,7 @@ def test_answer_keeps_paired_marks_and_brackets(sentence: str, named: str, expec
         ("It is +31 6 5551 0142 for six.", "5551", "+31 6 5551 0142"),
         ("It is 0171 555 2210, or 12 34 56.", "555", "0171 555 2210"),
         ("It is 0171 555 2210, or 12 34 56.", "34", "34"),
+        ("Pay to GB29 NWBK 6016 1331 9268 19 at ONCE.", "GB29", "GB29 NWBK 6016 1331 9268 19"),
         ("It was significant (p ≤ 0.05) here.", "0.05", "≤ 0.05"),
         ("It took ~5 days, and x >= 3 of them.", "5", "~5"),
         ("It took ~5 days, and x >= 3 of them.", "3", ">= 3"),

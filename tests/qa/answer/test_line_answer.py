@@ -25,6 +25,7 @@ FILES = {
     "13/08/2024,Tue,Gareth,Ruth\n",
     "rates.csv": "work,unit,2024 (EUR),from 1 March 2025 (EUR)\nFitter,day,610,640\nFitter,half day,335,350\n"
     "Call-out,trip,90,95\n",
+    "legs.csv": "Leg,From,To,Minutes\n1,Ash,Elm,130\n2,Elm,Oak,35\n",
     "oven.ini": "[general]\nunits = C\n\n[rye]\ntemp = 215\nminutes = 55\n\n[brioche]\ntemp = 180\nminutes = 35\n",
     "cluster.yaml": "nodes:\n  alder:\n    memory: 64G\n    port: 7001\n  birch:\n    memory: 32G\n    port: 7002\n",
     "rooms.md": "# Rooms\n\n| Room | Seats | Floor |\n|---|---|---|\n| Oak | 12 | 1 |\n| Elm | 40 | 2 |\n",
@@ -74,6 +75,7 @@ def retriever(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Retriever]:
         ("what do we charge for half a day of a fitter since March 2025", "350", "rates.csv"),
         ("rate of a call-out trip in 2024?", "90", "rates.csv"),
         ("how much is a call-out trip?", "95", "rates.csv"),
+        ("which leg is from Elm to Oak?", "2", "legs.csv"),
         ("serial number of lathe-2", "L-8813", "machines.json"),
         ("temperature for brioche", "180", "oven.ini"),
         ("what temperature for rye?", "215", "oven.ini"),
@@ -140,6 +142,12 @@ def test_another_field_or_time_is_not_found(retriever: Retriever, question: str)
 def test_other_questions_do_not_ask_for_a_field(retriever: Retriever, question: str) -> None:
     result = retriever.ask(question)
     assert result.answer is None or result.answer.text != "D9"
+
+
+def test_the_number_of_a_row_is_no_measure(retriever: Retriever) -> None:
+    """Although the question has the name of its column."""
+    result = retriever.ask("How long is the leg from Elm to Oak?")
+    assert result.answer is None or result.answer.text != "2"
 
 
 @pytest.mark.parametrize(

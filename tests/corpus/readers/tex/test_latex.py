@@ -32,6 +32,7 @@ def lines(body: str, preamble: str = "") -> list[str]:
             r"\SI{2}{\square\kilo\metre} \SI{1}{\micro\metre\tothe{4}} \SI{9}{\kilo\hen\per\cubic\metre}",
             "2 km² 1 μm⁴ 9 kilohen m⁻³",
         ),
+        (r"\SI{5}{mg\per\kilo\gram} and \SI{3}{litres\per\minute} now", "5 mg kg⁻¹ and 3 litres min⁻¹ now"),
         (r"\SI{4}{kg.m^{-3}} \SI{5}{m/s^2} \SI{6}{\percent} \si{\degreeCelsius}", "4 kg m⁻³ 5 m/s² 6 % °C"),
         (r"\caption[Short]{A heron.} Done.\todo[inline]{Check it.}", "A heron. Done. (Check it.)"),
         (r"\multirow{2}{*}{both} \cmidrule(lr){2-3} \textcolor{red}{x}", "both x"),
