@@ -124,7 +124,7 @@ _SPELLED = lazy_pattern(r"(?<![\w-])[a-z]+(?:-[a-z]+)?(?![\w-])", re.IGNORECASE)
 _TIME_WITH_POINT = lazy_pattern(r"\b(\d\d?)\.(?=[0-5]\d ?[ap]\.?m\b)", re.IGNORECASE)
 # Questions for a number or code, but not for who has it; and digits and words that tell how many or how much.
 _ASKS_FOR_NUMBER = lazy_pattern(
-    r"(?!.*\bwho\b).*\b(?:how (?:many|much (?:for|is|are|was|were)|much\b.{1,60}\b(?:charge|cost|pay|paid))"
+    r"(?!.*\bwho(?:se)?\b).*\b(?:how (?:many|much (?:for|is|are|was|were)|much\b.{1,60}\b(?:charge|cost|pay|paid))"
     r"|(?:access|alarm|door|entry|gate|lock|post|safe|unlock) ?code|(?:mobile|(?:tele)?phone|pin) number|pin code)\b",
     re.IGNORECASE | re.DOTALL,
 )
