@@ -15,10 +15,10 @@ from typing import NamedTuple
 from corpus import lazy_pattern, path_words
 from corpus.formats import format_of
 from index import StoredPassage
-from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.language.dates import YEAR, Period, asked_period, spell_out_dates
+from qa.language.question_kinds import asks_yes_or_no
 from qa.language.terms import terms
 from qa.language.values import MONTH, WEEKDAY, Span, line_around
 from qa.questions.bands import asked_day, hours_on
