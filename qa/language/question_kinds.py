@@ -12,6 +12,15 @@ AUXILIARY = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|woul
 _BEGINS_LIKE_YES_NO = rf"\W*(?:(?:and|so|but) )?(?:any|{AUXILIARY})(?:n['’]t)?\b"
 # "is it open?", "any parking there?"; but "can you tell me when ...?" asks for more than yes or no.
 _YES_NO = lazy_pattern(rf"{_BEGINS_LIKE_YES_NO}(?! you\b)(?!.*\b{QUESTION_WORD}\b)", re.IGNORECASE)
+# Questions for a time; the last are none that begin with a clause: "When the pump is wet, what do I do?"
+_WHAT_DAY = r"(?:on )?(?:what|which) (?:day|date)"
+ASKS_WHEN = lazy_pattern(
+    rf"\W*(?:when|{_WHAT_DAY}|(?:what was )?(?:the )?last time|(?:the )?(?:release )?date)\b", re.IGNORECASE
+)
+ASKS_WHEN_DID = lazy_pattern(rf"\W*(?:when|{_WHAT_DAY}) did\b", re.IGNORECASE)
+ASKS_WHEN_IT_IS = lazy_pattern(
+    rf"\W*(?:when (?:is|are|was|were|will|did|does|do)|{_WHAT_DAY}|(?:the )?(?:date|day) of)\b", re.IGNORECASE
+)
 # The first that matches; people who ask each other "can you open it?" ask for yes or no, too.
 _KINDS = {
     "person": r"\b(?:who|whom|whose)\b",
