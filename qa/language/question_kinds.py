@@ -21,6 +21,40 @@ ASKS_WHEN_DID = lazy_pattern(rf"\W*(?:when|{_WHAT_DAY}) did\b", re.IGNORECASE)
 ASKS_WHEN_IT_IS = lazy_pattern(
     rf"\W*(?:when (?:is|are|was|were|will|did|does|do)|{_WHAT_DAY}|(?:the )?(?:date|day) of)\b", re.IGNORECASE
 )
+_ASKS_WHY = lazy_pattern(
+    r"\W*(?:why\b|how come\b|what (?:caused|led to|(?:is|was|were) (?:the )?(?:\w+ )?(?:cause|reason)s?)\b)",
+    re.IGNORECASE,
+)
+# A plural noun. The -s of "which bird eats fish?" is a verb's, of "opening hours" and "gas" no sign of several things.
+_PLURAL = (
+    r"(?!(?:always|does|gas|goes|happens|has|hours|its|lens|perhaps|this|times|was)\b)\w+[^\Wisu]s\b"
+    r"|\b(?:children|criteria|(?:wo)?men|people)\b"
+)
+_HELPS = r"(?:are|can|could|did|do|does|had|has|have|may|might|must|shall|should|will|would|were)\b"
+_PREPOSITION = r"(?:about|after|and|at|before|besides|by|except|for|from|in|of|on|over|since|to|with)\b"
+# Questions for several things.
+_ASKS_FOR_SEVERAL = lazy_pattern(
+    r"\W*(?:(?:please )?(?:list|name(?! of))\b|(?:what|which|who) (?:are|were) (?!(?:\w+ ){1,3}(?:hours|times)\b)"
+    r"|what to (?:bring|buy|pack|take)\b"
+    r"|what (?:can|did|do|must|shall|should) (?:i|we|you) (?:(?:also|always|have to|need to) )*"
+    r"(?:bring|buy|need|pack|take)\b"
+    # Which four beaches, which plots had thefts; but not: which tastes better, which comes first.
+    r"|(?:what|which)(?: of the| other)? (?:two|three|four|five|six|seven|eight|nine|ten|\d+) [^\W\d]"
+    rf"|which (?:{_PLURAL})(?! (?:an?|best|better|first|is|last|less|more|most|than|the|to|was)\b)"
+    # Which side events are there, which seats in the front row do we have; but not: which train stops in Ely.
+    rf"|(?:what|which) (?:(?!{_HELPS}|{_PREPOSITION}|is\b|was\b)[\w'’-]+ ){{0,3}}?(?:{_PLURAL})"
+    rf" (?:(?!and\b){_PREPOSITION} (?:(?!{_HELPS}|and\b|or\b)[\w'’-]+ ){{1,4}}?)?(?:{_HELPS}|there\b|of\b|besides\b)"
+    rf"|where (?:are|were) (?:(?:all|my|our|the) )?(?:(?!{_PREPOSITION})\w+ )?(?:{_PLURAL})"
+    r"|who (?:is|are|was|were|sat|sits|served?|serves) (?:on|in) (?:(?!call\b)\w+ ){1,3}?"
+    r"(?:board|committee|council|crew|jury|panel|team)\b)",
+    re.IGNORECASE,
+)
+# Members of the board, earlier meetings.
+_NAMES_SEVERAL = lazy_pattern(
+    rf"(?!.*\?|(?:am|how|is|was|wh\w+|{_HELPS}))(?:(?!{_PREPOSITION})[\w'’-]+ ){{0,3}}?"
+    rf"(?-i:(?=[a-z])|(?<!\w )(?=[A-Z]))(?:{_PLURAL})(?= {_PREPOSITION}|\W*\Z)",
+    re.IGNORECASE,
+)
 # The first that matches; people who ask each other "can you open it?" ask for yes or no, too.
 _KINDS = {
     "person": r"\b(?:who|whom|whose)\b",
@@ -47,3 +81,18 @@ def asks_yes_or_no(question: str) -> bool:
 def asks_for_person(question: str) -> bool:
     """Whether a question asks for somebody."""
     return _OF_KIND["person"].search(question) is not None
+
+
+def asks_why(question: str) -> bool:
+    """Whether a question asks for a reason or cause."""
+    return _ASKS_WHY.match(question) is not None
+
+
+def asks_for_several(question: str) -> bool:
+    """Whether a question asks for several things: "which boats are out?"."""
+    return _ASKS_FOR_SEVERAL.match(question) is not None
+
+
+def names_several(question: str) -> bool:
+    """Whether a question is no sentence, but names several things: "members of the board"."""
+    return _NAMES_SEVERAL.match(question) is not None
