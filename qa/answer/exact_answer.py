@@ -34,7 +34,7 @@ from qa.structure.speakers import Said
 
 # Questions that a few words can answer, unless they also match `_ASKS_FOR_MORE`; all others get a sentence.
 _ASKS_FOR_WORDS = lazy_pattern(
-    r"\b(?:whom|whose|which|(?:who|what|when|where)s?"
+    r"\b(?:whom|whose|which|(?:who|what|when|where)s?(?!-\w)"
     r"|how (?:many|much|long|old|far|often|tall|high|big|large|fast|deep|wide|heavy|late|early|soon))\b",
     re.IGNORECASE,
 )

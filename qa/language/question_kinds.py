@@ -6,12 +6,13 @@ import re
 
 from corpus import lazy_pattern
 
-QUESTION_WORD = r"(?:who|whom|whose|what|when|where|which|why|how)"
+# Also "whats"; but "what-if analysis" and "know-how" ask nothing.
+QUESTION_WORD = r"(?<!\w-)\b(?:whom|whose|which|why|(?:who|what|when|where|how)s?)\b(?!-\w)"
 AUXILIARY = r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may(?! \d)|might|must)"
 
 _BEGINS_LIKE_YES_NO = rf"\W*(?:(?:and|so|but) )?(?:any|{AUXILIARY})(?:n['’]t)?\b"
 # "is it open?", "any parking there?"; but "can you tell me when ...?" asks for more than yes or no.
-_YES_NO = lazy_pattern(rf"{_BEGINS_LIKE_YES_NO}(?! you\b)(?!.*\b{QUESTION_WORD}\b)", re.IGNORECASE)
+_YES_NO = lazy_pattern(rf"{_BEGINS_LIKE_YES_NO}(?! you\b)(?!.*{QUESTION_WORD})", re.IGNORECASE)
 # Questions for a time; the last are none that begin with a clause: "When the pump is wet, what do I do?"
 _WHAT_DAY = r"(?:on )?(?:what|which) (?:day|date)"
 ASKS_WHEN = lazy_pattern(

@@ -22,8 +22,7 @@ from qa.language.values import Span
 QUOTED = lazy_pattern(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")
 # A question has a question mark or word, or begins with a verb; question words of other languages are in few passages.
 _ASKS = lazy_pattern(
-    rf"[?？؟]|\b{QUESTION_WORD}\b"
-    rf"|^\W*(?:{AUXILIARY}|describe|explain|discuss|compare|summari[sz]e|identify|tell|give)\b",
+    rf"[?？؟]|{QUESTION_WORD}|^\W*(?:{AUXILIARY}|describe|explain|discuss|compare|summari[sz]e|identify|tell|give)\b",
     re.IGNORECASE,
 )
 # A question for what happened on a date is a lookup of the date.

@@ -34,7 +34,7 @@ _MAX_GREETING = 3
 
 _ANYBODY = lazy_pattern(r"\b(?:any|some)(?:body|one)\b", re.IGNORECASE)
 _YOU = lazy_pattern(r"\byour?s?\b", re.IGNORECASE)
-_ASKS_FIRST = lazy_pattern(rf"\W*{QUESTION_WORD}\b", re.IGNORECASE)
+_ASKS_FIRST = lazy_pattern(rf"\W*{QUESTION_WORD}", re.IGNORECASE)
 # Words of questions that are not about their topic.
 _GENERIC = terms(
     "anybody anyone somebody someone people person many much long what which time day date how cost yes no us"
