@@ -30,7 +30,7 @@ from qa.structure.candidate_spans import LONGEST_SPAN
 from qa.structure.records import Field, records
 
 # The date says the same.
-_WEEKDAY = lazy_pattern(rf"\b{WEEKDAY}\b,?", re.IGNORECASE)
+_WEEKDAY = lazy_pattern(rf"{WEEKDAY},?", re.IGNORECASE)
 _CAMEL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
 _GENERIC = terms(

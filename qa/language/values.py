@@ -57,9 +57,10 @@ MONTH = (
 FIELD = lazy_pattern(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
 # The most characters beside a date, as in "Wednesday, 4 June 2024".
 LONGEST_WEEKDAY = 11
-WEEKDAY_NAME = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-# "Tue", "Tues" or "Tuesday", with a plural.
-WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:days?)?\b"
+WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAY_NAME = rf"(?:{'|'.join(WEEKDAY_NAMES)})"
+# "Tue", "Tues" or "Tuesday", or a plural; but not "thus".
+WEEKDAY = rf"\b(?:{WEEKDAY_NAME}s?|mons?|tues?|weds?|thu(?:rs?)?|fris?|sats?|suns?)\b"
 MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -115,9 +116,7 @@ NUMBERED = lazy_pattern(rf"{_DATE}|{_AMOUNT}")
 # The first half of "between 22:00 and 6:00", and the word before the second half.
 _FROM = lazy_pattern(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)
 _TO = lazy_pattern(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
-_COMPARED = lazy_pattern(
-    rf"\b(?P<name>{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
-)
+_COMPARED = lazy_pattern(rf"\b(?P<name>{MONTH}|(?i:{WEEKDAY}))|{_AMOUNT}")
 _SPELLED = lazy_pattern(r"(?<![\w-])[a-z]+(?:-[a-z]+)?(?![\w-])", re.IGNORECASE)
 _TIME_WITH_POINT = lazy_pattern(r"\b(\d\d?)\.(?=[0-5]\d ?[ap]\.?m\b)", re.IGNORECASE)
 # Questions for a number or code, but not for who has it; and digits and words that tell how many or how much.
