@@ -11,9 +11,9 @@ from decimal import Decimal
 from corpus import lazy_pattern
 
 # The canonical name of each unit, for comparison; currency codes are canonical.
-_UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
-_UNITS |= {"euro": "EUR", "dollar": "USD", "pound": "GBP", "yen": "JPY", "rupee": "INR", "franc": "CHF"}
-_UNITS |= {"percent": "%", "per cent": "%"}
+UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
+UNITS |= {"euro": "EUR", "dollar": "USD", "pound": "GBP", "yen": "JPY", "rupee": "INR", "franc": "CHF"}
+UNITS |= {"percent": "%", "per cent": "%"}
 _UP_TO_19 = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
@@ -24,13 +24,14 @@ NUMBER_WORDS |= {word: 10 * number for number, word in enumerate(_TENS.split(), 
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
 _CODES = (
-    "(?:AED|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|ILS|INR|ISK|JPY|KRW|MXN|NOK|NZD|PLN|RON|RUB|SEK|SGD|THB|TRY"
-    "|UAH|USD|ZAR)"
+    "AED|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|ILS|INR|ISK|JPY|KRW|MXN|NOK|NZD|PLN|RON|RUB|SEK|SGD|THB|TRY|UAH"
+    "|USD|ZAR"
 )
+CURRENCIES = frozenset(_CODES.split("|"))
 _UNIT_WORDS = "(?i:(?:euro|dollar|pound|rupee|franc|cent)s?|yen|pence|kron(?:a|e|er|or)|per ?cent)"
 _BLANK = "[ \u00a0\u202f]"
 _NUMBER = r"\d+(?:[.,:]\d+|[\u00a0\u202f'’]\d{3}(?!\d))*"
-_BEFORE = rf"(?:(?:US)?\$|[€£¥₹₩₪₺]|(?<![^\W_]){_CODES})"
+_BEFORE = rf"(?:(?:US)?\$|[€£¥₹₩₪₺]|(?<![^\W_])(?:{_CODES}))"
 _AFTER = rf"(?:[%$€£¥₹₩₪₺]|(?:{_CODES}|{_UNIT_WORDS})(?![^\W_]))"
 # In "room 3 EUR 5" the unit belongs to the second number, in "14 € 28 €" to the first.
 _OF_NEXT = rf"(?!{_BLANK}?(?>{_NUMBER})(?!{_BLANK}?{_AFTER}))"
@@ -177,7 +178,7 @@ def normalise_values(text: str) -> tuple[str, tuple[Value, ...]]:
             values.append(str(_MONTHS.get(name, name)))
             return "M"
         unit = match["before"] or match["after"] or ""
-        unit = _UNITS.get(unit.lower().rstrip("s"), unit)
+        unit = UNITS.get(unit.lower().rstrip("s"), unit)
         value = _value(match["number"], is_money=bool(unit))
         scale = match["scale"] and _SCALES[match["scale"].lower()]
         values.append(value * scale if scale and isinstance(value, Decimal) else value)
