@@ -8,11 +8,11 @@ questions, and how well it does on others.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import astuple, dataclass
 
 from corpus import lazy_pattern
 from index import StoredPassage
+from qa.language.question_kinds import asks_yes_or_no
 from qa.language.values import NUMBER_WORDS
 from qa.questions.bands import write_as_bands
 from qa.reader.reading import Reading
@@ -42,12 +42,6 @@ OTHER_SUBJECT = 0.2
 _NUMBER = lazy_pattern(r"\d[\d.,]*")
 _THOUSANDS = lazy_pattern(r",(?=\d{3}(?!\d))")
 _WORD = lazy_pattern(r"[a-z]+")
-# "is it open?", "any parking there?"; but "can you tell me when ...?" asks for more than yes or no.
-_YES_NO = lazy_pattern(
-    r"\W*(?:(?:and|so|but) )?(?:any|is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may"
-    r"|might|must)(?:n['’]t)?\b(?! you\b)(?!.*\b(?:who|whom|whose|what|when|where|which|why|how)\b)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +75,6 @@ def model_for(question: str, *, is_read: bool, is_reranked: bool) -> LogisticMod
     if not is_read:
         return RERANKED if is_reranked else QUICK
     return READ_YES_NO if asks_yes_or_no(question) else READ
-
-
-def asks_yes_or_no(question: str) -> bool:
-    """Whether a question can be answered by yes or no."""
-    return _YES_NO.match(question) is not None
 
 
 def probability(features: Features, model: LogisticModel) -> float:

@@ -13,6 +13,7 @@ from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
 from qa.language.dates import dates_in
 from qa.language.enumerations import extend_to_enumeration, extend_to_field_value, extend_to_list_items
+from qa.language.question_kinds import AUXILIARY
 from qa.language.replacement import find_replacement, replace_if_outdated
 from qa.language.values import (
     Span,
@@ -33,14 +34,14 @@ from qa.structure.speakers import Said
 
 # Questions that a few words can answer, unless they also match `_ASKS_FOR_MORE`; all others get a sentence.
 _ASKS_FOR_WORDS = lazy_pattern(
-    r"\b(?:whom|whose|which|(?:who|what|when|where)s?"
+    r"\b(?:whom|whose|which|(?:who|what|when|where)s?(?!-\w)"
     r"|how (?:many|much|long|old|far|often|tall|high|big|large|fast|deep|wide|heavy|late|early|soon))\b",
     re.IGNORECASE,
 )
 # Questions that only a number can answer: "how warm is it?", but not "how easily does it break?"
 _ASKS_FOR_MEASURE = lazy_pattern(
-    r"\bhow (?!(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may|might|must|to|about"
-    r"|come|exactly|else|best|i|we|you|they|he|she|it|one|the|an?|this|that|these|those|my|our|your|his|her|their)\b)\w",
+    rf"\bhow (?!(?:{AUXILIARY}|to|about|come|exactly|else|best|i|we|you|they|he|she|it|one|the|an?|this|that|these"
+    r"|those|my|our|your|his|her|their)\b)\w",
     re.IGNORECASE,
 )
 _ASKS_FOR_MORE = lazy_pattern(

@@ -16,6 +16,7 @@ from qa.answer.exact_answer import adds_information, asks_for_words, is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.language.dates import dates_in
+from qa.language.question_kinds import ASKS_WHEN
 from qa.language.values import FIELD, LONGEST_WEEKDAY, MONTH
 from qa.reader.reading import Reading
 
@@ -45,8 +46,7 @@ _ASKS_FOR_DEFINITION = lazy_pattern(r"\W*what (?:is|are) an? ", re.IGNORECASE)
 _LEAST_SHARE = 0.5
 # Least logit that there is an answer.
 _LEAST_ANSWERED = 0.0
-# Questions for the date of a release, and stems that they may have besides its number and the words of its heading.
-_ASKS_FOR_DATE = lazy_pattern(r"\W*(?:when|(?:on )?(?:what|which) (?:date|day))\b", re.IGNORECASE)
+# Stems that questions for the date of a release may have besides its number and the words of its heading.
 OF_RELEASES = frozenset({"came", "come", "dai", "date", "issu", "out", "publish", "releas", "ship", "tag", "version"})
 _TYPES = r"class|struct|interface|trait|enum|protocol"
 # "which function ...", "what is the private method that ..."; "which function does it call" asks for another one.
@@ -108,7 +108,7 @@ def _read_heading(question: str, passage: StoredPassage, reading: Reading) -> Ex
 
 def _dated_heading(question: str, passage: StoredPassage) -> Extract | None:
     """Return the heading `## [1.9.0] - 2025-04-22` for "when was 1.9.0 released?"; the reader sees too little in it."""
-    if not _ASKS_FOR_DATE.match(question) or any(dates_in(passage.text[passage.body :])):
+    if not ASKS_WHEN.match(question) or any(dates_in(passage.text[passage.body :])):
         return None
     question_stems = set(stems(question)) - OF_RELEASES
     of_document = stems(f"{passage.title} {passage.document.path.replace('_', ' ')}")

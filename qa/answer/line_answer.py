@@ -15,10 +15,10 @@ from typing import NamedTuple
 from corpus import lazy_pattern, path_words
 from corpus.formats import format_of
 from index import StoredPassage
-from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.language.dates import YEAR, Period, asked_period, spell_out_dates
+from qa.language.question_kinds import asks_yes_or_no
 from qa.language.terms import terms
 from qa.language.values import MONTH, WEEKDAY, Span, line_around
 from qa.questions.bands import asked_day, hours_on
@@ -30,7 +30,7 @@ from qa.structure.candidate_spans import LONGEST_SPAN
 from qa.structure.records import Field, records
 
 # The date says the same.
-_WEEKDAY = lazy_pattern(rf"\b{WEEKDAY}\b,?", re.IGNORECASE)
+_WEEKDAY = lazy_pattern(rf"{WEEKDAY},?", re.IGNORECASE)
 _CAMEL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_.]+")
 # Words that a question may add to the name of a field.
 _GENERIC = terms(

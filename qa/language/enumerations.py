@@ -1,4 +1,4 @@
-"""Enumerations: whether a question asks for several things, and all the items of which an answer has one.
+"""Enumerations: all the items of which an answer has one.
 
 For "which funds are there?", the answer "Shares (2%)" is extended to "Shares (2%), Bonds and Cash".
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from corpus import lazy_pattern
+from qa.language.question_kinds import asks_for_several
 from qa.language.values import NUMBERED, Span, spans_overlap
 
 _WORD = lazy_pattern(r"\w+")
@@ -15,36 +16,6 @@ _DIGIT = lazy_pattern(r"\d")
 # A line that is a name with its value, perhaps after a box or with marks of emphasis.
 _FIELD = lazy_pattern(r"(?:\[[ xX]\] )?[*_]*[^\W\d_][^\n:]{0,40}:[*_]*[ \t]+(?P<value>\S[^\n]{0,199}?)[*_.]*")
 _PART = lazy_pattern(r"[^,;]+")
-# A plural noun. The -s of "which bird eats fish?" is a verb's, of "opening hours" and "gas" no sign of several things.
-_PLURAL = (
-    r"(?!(?:always|does|gas|goes|happens|has|hours|its|lens|perhaps|this|times|was)\b)\w+[^\Wisu]s\b"
-    r"|\b(?:children|criteria|(?:wo)?men|people)\b"
-)
-_HELPS = r"(?:are|can|could|did|do|does|had|has|have|may|might|must|shall|should|will|would|were)\b"
-_PREPOSITION = r"(?:about|after|and|at|before|besides|by|except|for|from|in|of|on|over|since|to|with)\b"
-# Questions for several things.
-_ASKS_FOR_SEVERAL = lazy_pattern(
-    r"\W*(?:(?:please )?(?:list|name(?! of))\b|(?:what|which|who) (?:are|were) (?!(?:\w+ ){1,3}(?:hours|times)\b)"
-    r"|what to (?:bring|buy|pack|take)\b"
-    r"|what (?:can|did|do|must|shall|should) (?:i|we|you) (?:(?:also|always|have to|need to) )*"
-    r"(?:bring|buy|need|pack|take)\b"
-    # Which four beaches, which plots had thefts; but not: which tastes better, which comes first.
-    r"|(?:what|which)(?: of the| other)? (?:two|three|four|five|six|seven|eight|nine|ten|\d+) [^\W\d]"
-    rf"|which (?:{_PLURAL})(?! (?:an?|best|better|first|is|last|less|more|most|than|the|to|was)\b)"
-    # Which side events are there, which seats in the front row do we have; but not: which train stops in Ely.
-    rf"|(?:what|which) (?:(?!{_HELPS}|{_PREPOSITION}|is\b|was\b)[\w'’-]+ ){{0,3}}?(?:{_PLURAL})"
-    rf" (?:(?!and\b){_PREPOSITION} (?:(?!{_HELPS}|and\b|or\b)[\w'’-]+ ){{1,4}}?)?(?:{_HELPS}|there\b|of\b|besides\b)"
-    rf"|where (?:are|were) (?:(?:all|my|our|the) )?(?:(?!{_PREPOSITION})\w+ )?(?:{_PLURAL})"
-    r"|who (?:is|are|was|were|sat|sits|served?|serves) (?:on|in) (?:(?!call\b)\w+ ){1,3}?"
-    r"(?:board|committee|council|crew|jury|panel|team)\b)",
-    re.IGNORECASE,
-)
-# Members of the board, earlier meetings.
-_NAMES_SEVERAL = lazy_pattern(
-    rf"(?!.*\?|(?:am|how|is|was|wh\w+|{_HELPS}))(?:(?!{_PREPOSITION})[\w'’-]+ ){{0,3}}?"
-    rf"(?-i:(?=[a-z])|(?<!\w )(?=[A-Z]))(?:{_PLURAL})(?= {_PREPOSITION}|\W*\Z)",
-    re.IGNORECASE,
-)
 # Questions for all the names in a list.
 _ASKS_FOR_ALL = lazy_pattern(r"\b(?:who|whom|whose|which|names?|list)\b", re.IGNORECASE)
 _OF_LETTERS = lazy_pattern(r"(?<![^\W_])[^\W\d_]\w*")
@@ -67,16 +38,6 @@ _BEFORE_ITEM = lazy_pattern(rf"(?:\A|[,;]\s+(?:{_AND})?|{_AND})\Z")
 _AFTER_ITEM = lazy_pattern(rf"[\s*_\"”’]*(?:\([^()]*\))?[\s*_\"”’]*(?:[,;]|\Z|{_AND})")
 # The role of somebody in a list: "Hanna Brandt (chair)".
 _ROLE = lazy_pattern(r"\(([^()\n]*)\)")
-
-
-def asks_for_several(question: str) -> bool:
-    """Whether a question asks for several things: "which boats are out?"."""
-    return _ASKS_FOR_SEVERAL.match(question) is not None
-
-
-def names_several(question: str) -> bool:
-    """Whether a question is no sentence, but names several things: "members of the board"."""
-    return _NAMES_SEVERAL.match(question) is not None
 
 
 def extend_to_field_value(question: str, text: str, words: Span, sentence: Span) -> Span:

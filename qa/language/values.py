@@ -11,9 +11,9 @@ from decimal import Decimal
 from corpus import lazy_pattern
 
 # The canonical name of each unit, for comparison; currency codes are canonical.
-_UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
-_UNITS |= {"euro": "EUR", "dollar": "USD", "pound": "GBP", "yen": "JPY", "rupee": "INR", "franc": "CHF"}
-_UNITS |= {"percent": "%", "per cent": "%"}
+UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
+UNITS |= {"euro": "EUR", "dollar": "USD", "pound": "GBP", "yen": "JPY", "rupee": "INR", "franc": "CHF"}
+UNITS |= {"percent": "%", "per cent": "%"}
 _UP_TO_19 = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
@@ -24,13 +24,14 @@ NUMBER_WORDS |= {word: 10 * number for number, word in enumerate(_TENS.split(), 
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 
 _CODES = (
-    "(?:AED|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|ILS|INR|ISK|JPY|KRW|MXN|NOK|NZD|PLN|RON|RUB|SEK|SGD|THB|TRY"
-    "|UAH|USD|ZAR)"
+    "AED|AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|ILS|INR|ISK|JPY|KRW|MXN|NOK|NZD|PLN|RON|RUB|SEK|SGD|THB|TRY|UAH"
+    "|USD|ZAR"
 )
+CURRENCIES = frozenset(_CODES.split("|"))
 _UNIT_WORDS = "(?i:(?:euro|dollar|pound|rupee|franc|cent)s?|yen|pence|kron(?:a|e|er|or)|per ?cent)"
 _BLANK = "[ \u00a0\u202f]"
 _NUMBER = r"\d+(?:[.,:]\d+|[\u00a0\u202f'’]\d{3}(?!\d))*"
-_BEFORE = rf"(?:(?:US)?\$|[€£¥₹₩₪₺]|(?<![^\W_]){_CODES})"
+_BEFORE = rf"(?:(?:US)?\$|[€£¥₹₩₪₺]|(?<![^\W_])(?:{_CODES}))"
 _AFTER = rf"(?:[%$€£¥₹₩₪₺]|(?:{_CODES}|{_UNIT_WORDS})(?![^\W_]))"
 # In "room 3 EUR 5" the unit belongs to the second number, in "14 € 28 €" to the first.
 _OF_NEXT = rf"(?!{_BLANK}?(?>{_NUMBER})(?!{_BLANK}?{_AFTER}))"
@@ -57,9 +58,10 @@ MONTH = (
 FIELD = lazy_pattern(r"^[^\s:][^\n:]{0,39}:[ \t]+(?P<value>\S.*)$", re.MULTILINE)
 # The most characters beside a date, as in "Wednesday, 4 June 2024".
 LONGEST_WEEKDAY = 11
-WEEKDAY_NAME = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-# "Tue", "Tues" or "Tuesday", with a plural.
-WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:days?)?\b"
+WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAY_NAME = rf"(?:{'|'.join(WEEKDAY_NAMES)})"
+# "Tue", "Tues" or "Tuesday", or a plural; but not "thus".
+WEEKDAY = rf"\b(?:{WEEKDAY_NAME}s?|mons?|tues?|weds?|thu(?:rs?)?|fris?|sats?|suns?)\b"
 MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -117,9 +119,7 @@ NUMBERED = lazy_pattern(rf"{_DATE}|{_AMOUNT}")
 # The first half of "between 22:00 and 6:00", and the word before the second half.
 _FROM = lazy_pattern(r"\b(?:between|from)\s[^.;\n]{0,25}?\d\S*(?:\s\w+)?$", re.IGNORECASE)
 _TO = lazy_pattern(r"\s+(?:and|to|until|till)\s+(?=\S{0,3}\d)", re.IGNORECASE)
-_COMPARED = lazy_pattern(
-    rf"\b(?P<name>{MONTH}|(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b)|{_AMOUNT}"
-)
+_COMPARED = lazy_pattern(rf"\b(?P<name>{MONTH}|(?i:{WEEKDAY}))|{_AMOUNT}")
 _SPELLED = lazy_pattern(r"(?<![\w-])[a-z]+(?:-[a-z]+)?(?![\w-])", re.IGNORECASE)
 _TIME_WITH_POINT = lazy_pattern(r"\b(\d\d?)\.(?=[0-5]\d ?[ap]\.?m\b)", re.IGNORECASE)
 # Questions for a number or code, but not for who has it; and digits and words that tell how many or how much.
@@ -180,7 +180,7 @@ def normalise_values(text: str) -> tuple[str, tuple[Value, ...]]:
             values.append(str(_MONTHS.get(name, name)))
             return "M"
         unit = match["before"] or match["after"] or ""
-        unit = _UNITS.get(unit.lower().rstrip("s"), unit)
+        unit = UNITS.get(unit.lower().rstrip("s"), unit)
         value = _value(match["number"], is_money=bool(unit))
         scale = match["scale"] and _SCALES[match["scale"].lower()]
         values.append(value * scale if scale and isinstance(value, Decimal) else value)

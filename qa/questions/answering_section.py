@@ -13,6 +13,7 @@ from enum import Enum
 
 from corpus import lazy_pattern
 from index import Index, StoredPassage
+from qa.language.question_kinds import asks_why
 from qa.language.terms import terms
 from qa.questions.steps import asks_how_to, list_topic
 
@@ -43,10 +44,6 @@ class _Role(Enum):
 
 
 _ROLES = lazy_pattern("|".join(f"(?P<{role.name}>{role.value})" for role in _Role), re.IGNORECASE)
-_ASKS_WHY = lazy_pattern(
-    r"\W*(?:why\b|how come\b|what (?:caused|led to|(?:is|was|were) (?:the )?(?:\w+ )?(?:cause|reason)s?)\b)",
-    re.IGNORECASE,
-)
 _ASKS_FOR_PROBLEM = lazy_pattern(r"\bsymptoms?\b|\b(?:what|which)\s+(?:problem|issue|question)s?\b", re.IGNORECASE)
 # Questions for preparations, and headings of preparations below which the procedure may be, too.
 _ASKS_BEFORE = lazy_pattern(r"\bbefore\b|\bneed\b|\brequire", re.IGNORECASE)
@@ -89,11 +86,6 @@ def resolving_passages(snapshot: Index, question: str, passage: StoredPassage) -
             resolving.append(candidate)
             roles.add(role)
     return tuple(resolving[:_MOST]) if _Role.RESOLVES in roles else ()
-
-
-def asks_why(question: str) -> bool:
-    """Whether a question asks for a reason or cause."""
-    return _ASKS_WHY.match(question) is not None
 
 
 def _causes(snapshot: Index, question: str, passage: StoredPassage) -> tuple[StoredPassage, ...]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.language.terms import surroundings, terms
-from qa.language.values import MONTH, Span
+from qa.language.values import MONTH, WEEKDAY, WEEKDAY_NAMES, Span
 from qa.questions.numbered import UNIT_AFTER, cells_at
 
 _NUMBER = r"\d+(?:,\d{3}(?!\d))*(?:\.\d+)?"
@@ -40,13 +40,9 @@ _WORD = lazy_pattern(r"[^\W\d_]+")
 _CACHED = 64
 
 
-_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _GERMAN_NAMES = ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag")
-_NUMBERS = {name[:3]: number for names in (_NAMES, _GERMAN_NAMES) for number, name in enumerate(names)}
-_WEEKDAY = (
-    r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)(?:\.|s\b|\b)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
-    r"|(?:mon|diens|donners|frei|sams|sonn)tags?\b|mittwochs?\b"
-)
+_NUMBERS = {name[:3]: number for names in (WEEKDAY_NAMES, _GERMAN_NAMES) for number, name in enumerate(names)}
+_WEEKDAY = rf"{WEEKDAY}(?:(?<!day)(?<!days)\.)?|(?:{'|'.join(_GERMAN_NAMES)})s?\b"
 _WEEKDAYS = lazy_pattern(
     rf"\b(?P<first>{_WEEKDAY})(?:\s?(?:[–—-]|to|until|till|through|bis)\s?(?P<last>{_WEEKDAY}))?", re.IGNORECASE
 )
@@ -279,4 +275,5 @@ def _numbers(match: re.Match[str]) -> set[int]:
     """Return the days of a name, or of a range."""
     first = _NUMBERS[match["first"][:3].lower()]
     last = _NUMBERS[match["last"][:3].lower()] if match["last"] else first
-    return {day % len(_NAMES) for day in range(first, last + 1 if last >= first else last + 1 + len(_NAMES))}
+    days = len(WEEKDAY_NAMES)
+    return {day % days for day in range(first, last + 1 if last >= first else last + 1 + days)}

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from corpus import lazy_pattern
 from index import StoredPassage
-from qa.language.enumerations import asks_for_several, names_several
+from qa.language.question_kinds import asks_for_several, names_several
 from qa.language.terms import terms
 from qa.language.values import Span, line_start
 from qa.questions.steps import (

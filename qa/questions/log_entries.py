@@ -17,6 +17,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern, sentence_spans
 from index import StoredPassage
 from qa.language.dates import YEAR, Period, asked_time, periods_in, without_time
+from qa.language.question_kinds import ASKS_WHEN
 from qa.language.terms import has_form_of, surroundings, terms
 from qa.language.values import MONTH, Span
 from qa.structure.dated_entries import LogEntry, dated_entries
@@ -24,10 +25,6 @@ from qa.structure.dated_entries import LogEntry, dated_entries
 _SLASHED = lazy_pattern(r"(?<![\d/])(\d\d?)/(\d\d?)/\d{2,4}(?![\d/])")
 _MONTHS = 12
 _OTHER_DATE = lazy_pattern(rf"(?<!\d)(?:19|20)\d\d(?!\d)|\b{MONTH}|\d[./]\d{{1,2}}[./]")
-_ASKS_WHEN = lazy_pattern(
-    r"\W*(?:when|(?:on )?(?:what|which) (?:day|date)|(?:what|when) was the last time|(?:the )?last time)\b",
-    re.IGNORECASE,
-)
 # Not "may", as that is a month.
 _PRESENT_TENSE = lazy_pattern(r"\b(?:am|are|can|do|does|is|must|shall|should|will)\b|['’](?:ll|re)\b", re.IGNORECASE)
 _PAST_TENSE = lazy_pattern(r"\b(?:did|had|has|have|was|were)\b", re.IGNORECASE)
@@ -69,7 +66,7 @@ class _Match(NamedTuple):
 
 def asks_when(question: str) -> bool:
     """Whether a question asks when something was, and names no date."""
-    asks = _ASKS_WHEN.match(question)
+    asks = ASKS_WHEN.match(question)
     if asks is None or any(periods_in(question)) or _ASKS_MORE.search(question, asks.end()):
         return False
     return bool(_PAST_TENSE.search(question) or _ASKS_FOR_LAST.search(question))

@@ -15,15 +15,14 @@ from corpus import lazy_pattern, sentence_spans
 from corpus.formats import RECORDS
 from index import STOP_WORDS, StoredPassage, terms, word_terms, words
 from qa.language.dates import WrittenDate, dates_in
+from qa.language.question_kinds import AUXILIARY, QUESTION_WORD
 from qa.language.values import Span
 
 # Text in quotation marks, which must occur literally.
 QUOTED = lazy_pattern(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")
 # A question has a question mark or word, or begins with a verb; question words of other languages are in few passages.
 _ASKS = lazy_pattern(
-    r"[?？؟]|\b(?:who|whom|whose|what|when|where|why|which|how)\b"
-    r"|^\W*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should|may(?! \d)|might|must"
-    r"|describe|explain|discuss|compare|summari[sz]e|identify|tell|give)\b",
+    rf"[?？؟]|{QUESTION_WORD}|^\W*(?:{AUXILIARY}|describe|explain|discuss|compare|summari[sz]e|identify|tell|give)\b",
     re.IGNORECASE,
 )
 # A question for what happened on a date is a lookup of the date.

@@ -9,14 +9,14 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.dates import dates_in
+from qa.language.question_kinds import ASKS_WHEN_DID
 from qa.language.terms import has_form_of, terms
 from qa.language.values import WEEKDAY_NAME, Span
 from qa.questions.log_entries import _OTHER_DATE, OF_QUESTION
 from qa.structure.dated_entries import DATE, parse_date
 from qa.structure.speakers import MOST_PASSAGES, Said, speakers
 
-# Questions for when somebody did something, and words that say no more than that they wrote of it.
-_ASKS_WHEN_DID = lazy_pattern(r"\W*(?:when|(?:on )?(?:what|which) (?:day|date)) did\b", re.IGNORECASE)
+# Words that say no more than that somebody wrote of what they did.
 _WRITE = terms(
     "write say tell mention announce ask offer promise suggest propose agree accept answer reply send report complain"
     " warn confirm admit thank message mail email letter us me them him her first"
@@ -61,7 +61,7 @@ def message_date(question: str, passages: Sequence[StoredPassage]) -> MessageDat
         question: A question that asks when.
         passages: The passages to search, with all of a document that may be a letter.
     """
-    if not _ASKS_WHEN_DID.match(question):
+    if not ASKS_WHEN_DID.match(question):
         return None
     asked, words_of_question = terms(_NEGATED.sub(" ", question)) - OF_QUESTION, set(_WORD.findall(question.lower()))
     documents: dict[int, list[StoredPassage]] = {}

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from corpus import SIGN_OFF, lazy_pattern
 from index import STOP_WORDS, StoredPassage
+from qa.language.question_kinds import QUESTION_WORD, asks_for_person, kind_of
 from qa.language.terms import terms
 from qa.language.values import MONTH, NUMBER_WORDS, WEEKDAY_NAME, Span
 from qa.structure.speakers import Said, Turn, turns
@@ -23,7 +24,6 @@ _ASKS_WHAT_WAS_SAID = lazy_pattern(
     r"|t(?:ell|old) \w+) (?:about|of|on|regarding|concerning) (?P<topic>.+?)[?. ]*",
     re.IGNORECASE,
 )
-_ASKS_FOR_PERSON = lazy_pattern(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
 _WORD = lazy_pattern(r"\w+")
 # A word with a capital letter, but not the first one.
 _CAPITALISED = lazy_pattern(r"(?<=\w )[^\W\d_a-zà-öø-ÿ]\w")
@@ -32,24 +32,9 @@ _HAS_SENDER = lazy_pattern(r"Quoted:|.+ to ")
 # The most words of a greeting or signature.
 _MAX_GREETING = 3
 
-# What a question asks for, by its words; the first that matches.
-_YES_NO = (
-    r"\A\W*(?:(?:and|so|but) )?(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|shall|should)"
-    r"(?:n['’]t)?\b"
-)
-_KINDS = {
-    "person": r"\b(?:who|whom|whose)\b",
-    "time": r"\b(?:when|(?:what|which) (?:time|day|date)|how (?:late|early|soon))\b",
-    "place": r"\bwhere\b",
-    "number": r"\bhow (?:many|much|old|long|far|big|tall|heavy)\b|\bwhat (?:do|does|did|will|would)\b.{1,60}\bcost\b",
-    "reason": r"\b(?:why|how come)\b",
-    "thing": r"\b(?:what|which)\b",
-    "yes or no": _YES_NO,
-}
-_OF_KIND = {kind: lazy_pattern(pattern, re.IGNORECASE) for kind, pattern in _KINDS.items()}
 _ANYBODY = lazy_pattern(r"\b(?:any|some)(?:body|one)\b", re.IGNORECASE)
 _YOU = lazy_pattern(r"\byour?s?\b", re.IGNORECASE)
-_ASKS_FIRST = lazy_pattern(r"\W*(?:who|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
+_ASKS_FIRST = lazy_pattern(rf"\W*{QUESTION_WORD}", re.IGNORECASE)
 # Words of questions that are not about their topic.
 _GENERIC = terms(
     "anybody anyone somebody someone people person many much long what which time day date how cost yes no us"
@@ -140,11 +125,6 @@ class Reply(NamedTuple):
     answer: str
 
 
-def asks_for_person(question: str) -> bool:
-    """Whether a question asks for a person: "who drives the bus?"."""
-    return _ASKS_FOR_PERSON.search(question) is not None
-
-
 def may_name_person(question: str) -> bool:
     """Whether a question asks for a person, or has what may be the name of one."""
     return asks_for_person(question) or _CAPITALISED.search(question) is not None
@@ -173,7 +153,7 @@ def said_of_topic(question: str, text: str, said: Sequence[Said]) -> list[Said]:
 
 def chat_reply(question: str, passages: Sequence[StoredPassage]) -> Reply | None:
     """Return the reply to the same question in a chat; None if there is none or several, or if others say it, too."""
-    kind, topic = _kind(question), terms(question) - _GENERIC
+    kind, topic = kind_of(question), terms(question) - _GENERIC
     if not kind or not topic:
         return None
     lines = _chat_lines(passages)
@@ -198,7 +178,7 @@ def chat_reply(question: str, passages: Sequence[StoredPassage]) -> Reply | None
 
 def is_cut_off(question: str, passage: StoredPassage) -> bool:
     """Whether a passage ends soon after the same question in a chat, so that the reply may be in the next one."""
-    kind, topic = _kind(question), terms(question) - _GENERIC
+    kind, topic = kind_of(question), terms(question) - _GENERIC
     last = turns(passage.text, passage.body)[-_NEAR:] if kind and topic else ()
     return any(_asks_same(kind, topic, passage.text[slice(*turn.words)]) is not None for turn in last)
 
@@ -221,15 +201,11 @@ def _following(lines: Sequence[_Line], at: int) -> list[_Line]:
     return following
 
 
-def _kind(question: str) -> str:
-    return next((kind for kind, pattern in _OF_KIND.items() if pattern.search(question)), "")
-
-
 def _asks_same(kind: str, topic: set[str], words: str) -> set[str] | None:
     """Return the terms with which a turn asks for what a question of this kind and topic does; None if for another."""
     is_open = _ASKS_FIRST.match(words) and kind not in {"thing", "reason"}
     for asked in _QUESTION.findall(words) or ([words] if is_open else []):
-        asked_kind, asked_terms = _kind(asked), terms(asked) - _GENERIC
+        asked_kind, asked_terms = kind_of(asked), terms(asked) - _GENERIC
         is_same = asked_kind == kind or (kind == "person" and asked_kind == "yes or no" and _ANYBODY.search(asked))
         if is_same and topic & asked_terms and len(asked_terms - topic) <= _MOST_OTHER:
             return asked_terms

@@ -30,11 +30,12 @@ from qa.answer.line_answer import LineAnswer
 from qa.answer.results import Answer
 from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer, titles_of_entries
+from qa.language.question_kinds import AUXILIARY, QUESTION_WORD, asks_for_person
 from qa.language.values import Span, lacks_number, lacks_statistic
 from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
-from qa.questions.sender import asks_for_person, covers_topic_of_sender, is_by_other_sender
+from qa.questions.sender import covers_topic_of_sender, is_by_other_sender
 from qa.questions.sibling import is_line_of_other, names_sibling, namesake_of_variant
 from qa.questions.steps import (
     asks_how_to,
@@ -61,11 +62,7 @@ _log = logging.getLogger(__name__)
 
 # Two rows of a table with bars, or two lines with a field each.
 _ROWS = re.compile(r"\|.*\n.*\||^[^\s:][^\n:]{0,39}:.*\n[^\s:][^\n:]{0,39}:", re.MULTILINE)
-_ASKS = re.compile(
-    r"\b(?:whom|whose|which|why|(?:who|what|when|where|how)s?)\b|\A\W*(?:is|are|was|were|do|does|did|can|could|has|have|will"
-    r"|would|shall|should|may|must|list|explain|describe|show)\b",
-    re.IGNORECASE,
-)
+_ASKS = re.compile(rf"{QUESTION_WORD}|\A\W*(?:{AUXILIARY}|list|explain|describe|show)\b", re.IGNORECASE)
 # Stop words that are names or nouns: "where is the will?", "who is Will?".
 _STOP_WORD_AS_NAME = r"\b(?:the|an?|his|her|my|our|your|their) will\b|(?<=\w )(?:Will|May)\b"
 # Longer documents are not searched for steps, as that would load all their passages.

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from corpus import DAY, lazy_pattern
 from index import StoredPassage
 from qa.language.dates import YEAR
+from qa.language.question_kinds import ASKS_WHEN_IT_IS
 from qa.language.terms import terms
 from qa.structure.sections import Part, PassagesOf, Section, around, sections
 
@@ -19,10 +20,6 @@ _DAY = lazy_pattern(rf"\b{DAY}", re.IGNORECASE)
 # What may be before and after the day in a heading that is about it.
 _BEFORE = lazy_pattern(r"[\W_]*(?:day \d{1,2}\b[\W_]*|on )?", re.IGNORECASE)
 _AFTER = lazy_pattern(r"\s*(?:\Z|[:;,.(–—-])")
-_ASKS_WHEN = lazy_pattern(
-    r"\W*(?:when (?:is|are|was|were|will|did|does|do)|(?:on )?(?:what|which) (?:day|date)|(?:the )?(?:date|day) of)\b",
-    re.IGNORECASE,
-)
 _ASKS_ALSO = lazy_pattern(r"\b(?:how|why|where|what time|who)\b", re.IGNORECASE)
 # A section that says when, or that it was not then.
 _MOVED = lazy_pattern(r"\b(?:cancel\w{2,4}|moved|postponed|rescheduled)\b", re.IGNORECASE)
@@ -54,7 +51,7 @@ def dated_sections(question: str, passages: Sequence[StoredPassage], passages_of
         passages: The passages to search, best first.
         passages_of: Gives all passages of a document.
     """
-    asks = _ASKS_WHEN.match(question)
+    asks = ASKS_WHEN_IT_IS.match(question)
     if asks is None or _DAY.search(question) or _ASKS_ALSO.search(question, asks.end()):
         return None
     asked = terms(question) - _OF_QUESTION

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern, path_words
 from corpus.formats import RECORDS
 from index import StoredPassage
+from qa.language.question_kinds import AUXILIARY
 from qa.language.terms import terms
 from qa.language.values import Span
 
@@ -44,9 +45,8 @@ _PART = lazy_pattern(r"(?::\s|\s[–—-]\s|\([^()]{0,80}\)|\band (?:how|what|wh
 # Questions that a few words or rows answer, and words that limit what is asked for.
 _ASKS_FOR_ELSE = lazy_pattern(
     r"\W*(?:when|where|why|whose|whom|who(?! (?:are|were|is on|was on)\b)"
-    r"|how (?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may|to)\b)\w+"
-    r"|(?:what|which) (?:do|does|did|happens?|if|about|day|date|time|year|month|number)|in what|in which|is|are|was"
-    r"|were|do|does|did|can|could|has|have|had|will|would|should|may|must)\b",
+    rf"|how (?!(?:{AUXILIARY}|to)\b)\w+|in what|in which|{AUXILIARY}"
+    r"|(?:what|which) (?:do|does|did|happens?|if|about|day|date|time|year|month|number))\b",
     re.IGNORECASE,
 )
 _LIMITS = lazy_pattern(

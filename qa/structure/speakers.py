@@ -49,7 +49,7 @@ _WROTE = lazy_pattern(
     rf"|\bschrieb\s+(?P<after>{_NAMES})|(?P<with_address>{_NAMES})\s*<"
 )
 # Words before a name that begin with a capital letter, too.
-_NOT_NAME = lazy_pattern(rf"(?:(?:On|Am|Le|Quoted|AM|PM|Uhr|(?i:{WEEKDAY})|{MONTH})\.? )+")
+_NOT_NAME = lazy_pattern(rf"(?:\b(?:On|Am|Le|Quoted|AM|PM|Uhr|(?i:{WEEKDAY})|{MONTH})\.? )+")
 # Characters of a letterhead.
 _LONGEST_HEAD = 500
 # Longer documents are not searched for their authors.

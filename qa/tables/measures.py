@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import takewhile
 
 from qa.language.dates import dates_in
-from qa.language.values import LONGEST_WEEKDAY, normalise_values
+from qa.language.values import CURRENCIES, LONGEST_WEEKDAY, UNITS, normalise_values
 
 # Units by kind, each with its value in the base unit.
 _UNITS: dict[str, dict[str, float]] = {
@@ -30,10 +30,6 @@ _UNITS: dict[str, dict[str, float]] = {
     "temperature": {"°c": 1},
 }  # fmt: skip
 _KINDS = {unit: (kind, factor) for kind, units in _UNITS.items() for unit, factor in units.items()}
-_CURRENCIES = frozenset({
-    "aud", "cad", "chf", "dkk", "eur", "gbp", "ils", "inr", "jpy", "krw", "nok", "sek", "try", "usd",
-})  # fmt: skip
-_CURRENCY_WORDS = {"euro": "eur", "dollar": "usd", "pound": "gbp"}
 # Cells that mean "no value", or that it is not known.
 UNKNOWN = frozenset({"?", "unknown", "tbd", "tba"})
 _EMPTY = UNKNOWN | {"", "-", "–", "—", "n/a", "na", "none", "..."}
@@ -73,9 +69,9 @@ class Amount:
 def kind_of_unit(unit: str) -> tuple[str, float] | None:
     """Return the kind of a unit and its value in the base unit; None for an unknown unit."""
     small = unit.lower().rstrip(".")
-    small = _CURRENCY_WORDS.get(small.removesuffix("s"), small)
-    if small in _CURRENCIES:
-        return f"money {small}", 1.0
+    currency = UNITS.get(small.removesuffix("s"), small).upper()
+    if currency in CURRENCIES:
+        return f"money {currency.lower()}", 1.0
     return _KINDS.get(small) or (_KINDS.get(small.removesuffix("s")) if len(small) > 2 else None)
 
 

@@ -16,6 +16,7 @@ from index import Index, StoredPassage
 from qa.answer.extract import Block
 from qa.answer.heading_answer import OF_RELEASES, is_plainly_dated, stems
 from qa.language.dates import dates_in
+from qa.language.question_kinds import ASKS_WHEN
 from qa.language.terms import terms
 from qa.language.values import Span, line_start
 from qa.structure.candidate_spans import LIST_MARKER
@@ -40,10 +41,6 @@ _GROUP = lazy_pattern(
     r"[\W_]*(?:(?:bug ?)?fix(?:e[sd])?|bugs|added|additions|(?:new )?features|new|changed|changes|removed|removals"
     r"|deprecated|deprecations|security|improve(?:ments|d)|breaking(?: changes)?|other|internal|documentation)[\W_]*",
     re.IGNORECASE,
-)
-# Questions.
-_ASKS_WHEN = lazy_pattern(
-    r"\W*(?:when|(?:on )?(?:what|which) (?:date|day)|(?:the )?(?:release )?date)\b", re.IGNORECASE
 )
 _ASKS_FOR_CHANGES = lazy_pattern(
     r"\W*(?:what(?:['’]s| is| are)? (?:the )?(?:new|(?:(?:was|were|is|are|got|has|have|been) )*"
@@ -143,7 +140,7 @@ def release_answer(snapshot: Index, question: str, ranked: Sequence[StoredPassag
 
 
 def _answer_when(question: str, changelog: _Changelog) -> _Found | None:
-    asks = _ASKS_WHEN.match(question)
+    asks = ASKS_WHEN.match(question)
     release = _named_release(question[asks.end() :], changelog, OF_RELEASES) if asks else None
     return ([_heading_block(release)], release.date) if release and release.date else None
 

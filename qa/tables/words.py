@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from index import STOP_WORDS, word_terms
+from qa.language.values import MONTH_NAMES, WEEKDAY_NAMES
 from qa.tables.measures import kind_of_unit
 from qa.tables.superlatives import VERBS
 
@@ -24,14 +25,8 @@ _OTHER_VERBS = frozenset({
 # Words that change nothing: a table only says how things are now.
 ADVERBS = frozenset({"already", "currently", "now", "still", "yet"})
 # Days and months by the three-letter abbreviations in tables.
-_SHORT = {
-    name: name[:3]
-    for name in (
-        *("monday", "tues", "tuesday", "weds", "wednesday", "thurs", "thursday", "friday", "saturday", "sunday"),
-        *("january", "february", "march", "april", "june", "july", "august", "sept", "september", "october"),
-        *("november", "december"),
-    )
-}
+_NAMES = {*WEEKDAY_NAMES, *MONTH_NAMES, "tues", "weds", "thurs", "sept"} - {"may"}
+_SHORT = {name: name[:3] for name in _NAMES}
 # Last words of the names of columns with numbers of persons or things: "staff no", beside "name".
 IDENTIFIERS = frozenset({"code", "id", "no", "nr", "num", "number"})
 # The stems of days and months.

@@ -23,9 +23,10 @@ import numpy.typing as npt
 
 from qa import Retriever, build_index
 from qa.answer import confidence
-from qa.answer.confidence import Features, asks_yes_or_no
+from qa.answer.confidence import Features
 from qa.evaluation.metrics import auroc
 from qa.evaluation.questions import read_questions, sample
+from qa.language.question_kinds import asks_yes_or_no
 from qa.retrieval.question_text import AskRequest
 from tests.benchmarks.common import result_parser, temporary_copy, write_result
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from qa.language.enumerations import extend_to_field_value
-from qa.language.values import include_bound, lacks_number, lacks_statistic
+from qa.language.values import WEEKDAY, include_bound, lacks_number, lacks_statistic
 
 
 @pytest.mark.parametrize(
@@ -119,3 +121,13 @@ def test_a_number_that_is_not_given(question: str, sentence: str, expected: bool
 )
 def test_a_statistic_that_is_not_given(question: str, sentence: str, expected: bool) -> None:
     assert lacks_statistic(question, sentence, f"Results. {sentence}") is expected
+
+
+@pytest.mark.parametrize("name", ["mon", "tue", "tues", "weds", "thur", "fri", "fris", "saturday", "sundays"])
+def test_the_names_of_weekdays_are_known(name: str) -> None:
+    assert re.fullmatch(WEEKDAY, name)
+
+
+@pytest.mark.parametrize("name", ["tueday", "satday", "weddays", "thus", "friend", "monda"])
+def test_other_words_are_no_weekdays(name: str) -> None:
+    assert not re.match(WEEKDAY, name)

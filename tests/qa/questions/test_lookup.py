@@ -37,6 +37,11 @@ def test_questions_statements_and_stop_words_are_not_lookups(question: str) -> N
     assert lookup_of(question) is None
 
 
+@pytest.mark.parametrize("keywords", ["what-if explanations", "how-to videos", "transfer of know-how"])
+def test_a_question_word_before_or_after_a_hyphen_does_not_ask(keywords: str) -> None:
+    assert lookup_of(keywords) is not None
+
+
 @pytest.mark.parametrize(
     ("query", "text", "matches"),
     [

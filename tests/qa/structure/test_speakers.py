@@ -38,6 +38,7 @@ def test_turns_of_a_chat(text: str, expected: list[tuple[str, str]]) -> None:
         ("ida@example.org to Tom", ""),
         ("Quoted: On 3 June Ida Grün <ida@example.org> wrote", "Ida Grün"),
         ("Quoted: Ida Grün wrote on 3 June 2024", "Ida Grün"),
+        ("Quoted: Simon Wells wrote on 3 June 2024", "Simon Wells"),
         ("Quoted: Am 3.6.2024 schrieb Ida Grün", "Ida Grün"),
         ("Quoted: on 30 March you wrote", ""),
         ("Quoted by Ida Grün <ida@example.org> to Tom", ""),

@@ -81,6 +81,8 @@ def test_units() -> None:
     assert kind_of_unit("boats") is None
     assert unit_in_name("memory (GB)") == ("bytes", 1e9)
     assert unit_in_name("amount_eur") == ("money eur", 1)
+    assert unit_in_name("price (£)") == ("money gbp", 1)
+    assert unit_in_name("amount_pln") == ("money pln", 1)
     assert unit_in_name("m") is None
     assert unit_in_name("Price per month") is None
     assert unit_in_name("Weight, kg or g") is None
