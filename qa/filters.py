@@ -176,7 +176,9 @@ def _conditions(
     if only.paths:
         wording = f"matches the path {' or '.join(map(repr, only.paths))}"
         hint = partial(_suggest_path, snapshot, only.paths[0], (document.path for document in documents))
-        yield wording, snapshot.match_paths(*only.paths), hint
+        # "[draft] plan.md" is a path, too.
+        named = ids_where(lambda document: document.path in only.paths)
+        yield wording, snapshot.match_paths(*only.paths) | named, hint
     if only.without:
         yield f"is not {' or '.join(only.without)}", ids_where(lambda document: document.path not in only.without), str
     if only.types:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import shlex
 import sys
 import threading
 from _thread import interrupt_main
@@ -68,7 +69,7 @@ class Boundary(click.Group):
             raise UsageError(f"no command {first}. Did you mean: qa {near[0]}?")
         if not is_command and any(" " in word.strip() or word.endswith("?") for word in args):
             return "ask", self.get_command(ctx, "ask"), args
-        raise UsageError(f"no command {first}. To ask about it: qa ask {first}. Commands: {', '.join(commands)}.")
+        raise UsageError(f"no command {first}. To ask: qa ask {shlex.join(args)}. Commands: {', '.join(commands)}.")
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line and exit; raises nothing but SystemExit."""

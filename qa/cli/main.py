@@ -140,6 +140,7 @@ def index(
         )
         answers.write_stdout(session.json_line(report.as_json()) if as_json else reports.render_preview(report, style))
         return FOUND
+    before = named_files.remembered(root) if excluded else named_files.Remembered()
     with session.progress() as progress:
         report = build.build_index(
             root,
@@ -161,8 +162,8 @@ def index(
     if quiet:
         answers.write_stderr(reports.render_unreadable(report, answers.TerminalStyle.of(sys.stderr)))
         return FOUND
-    patterns = named_files.remembered_patterns(root)
-    answers.write_stderr(reports.render_patterns(patterns, include=included, exclude=excluded))
+    now, is_part = named_files.remembered(root), bool(collection.paths)
+    answers.write_stderr(reports.render_choice(before, now, include=included, exclude=excluded, is_part=is_part))
     answers.write_stdout(session.json_line(report.as_json()) if as_json else reports.render_build(report, style))
     return FOUND
 

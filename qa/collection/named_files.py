@@ -8,9 +8,10 @@ import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from corpus import INDEX_FOLDER, lies_in, outermost
-from corpus.errors import CorpusError
+from corpus.errors import CorpusError, QAError
 from index import BuildReport, open_index
 from qa.collection.settings import read_settings
 from qa.locate import find_root_or_here, has_index, root_of
@@ -138,9 +139,24 @@ def paths_without_documents(root: Path, paths: Sequence[str], report: BuildRepor
     return tuple(path for path in paths if not any(lies_in(indexed_path, path) for indexed_path in indexed))
 
 
-def remembered_patterns(root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the include and exclude patterns of the last build, () where a settings file has its own."""
+class Remembered(NamedTuple):
+    """Which files the last build chose, apart from what a settings file sets: patterns, and paths that limit it."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+def remembered(root: Path) -> Remembered:
+    """Return what the next build of a collection will remember from its index; nothing if that cannot be opened."""
     settings = read_settings(root)
-    with open_index(root / INDEX_FOLDER) as snapshot:
-        info = snapshot.info
-    return (() if settings.include is not None else info.include, () if settings.exclude is not None else info.exclude)
+    try:
+        with open_index(root / INDEX_FOLDER) as snapshot:
+            info = snapshot.info
+    except QAError:
+        return Remembered()
+    return Remembered(
+        include=() if settings.include is not None else info.include,
+        exclude=() if settings.exclude is not None else info.exclude,
+        paths=() if settings.paths is not None else info.paths,
+    )

@@ -25,6 +25,8 @@ _MOST_FRONT_MATTER = 2
 # The original of a quotation may lack this share of its words, but none of its numbers.
 _MAX_MISSING = 0.1
 _WORD = re.compile(r"\w+")
+# A number, or a word with one: "12", "d8123".
+_CODE = re.compile(r"\w*\d\w*")
 # How many passages are read from the index at a time.
 _READ_AHEAD = 10
 
@@ -48,16 +50,20 @@ class RankedPassage:
     matched: float = 0.0
 
 
-def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int, lookup: Lookup | None = None) -> list[RankedPassage]:
+def distinct(
+    snapshot: Index, pools: Iterable[Pool], wanted: int, question: str, lookup: Lookup | None = None
+) -> list[RankedPassage]:
     """Return the first `wanted` distinct passages from ever deeper pools, or as many as there are.
 
-    A passage that contains the code of a lookup is never a near-duplicate: rows may differ only in their codes.
+    Lines of a log may differ only in their numbers. So a passage that contains the code of a lookup is never a
+    near-duplicate, nor is one of a passage that lacks a number or code of the question that it has.
     """
+    asked = set(_CODE.findall(question.lower()))
     ranked: list[RankedPassage] = []
     duplicates: list[RankedPassage] = []
     texts: set[tuple[bytes, int]] = set()
     front_matter = 0
-    words_by_document: defaultdict[int, list[frozenset[str]]] = defaultdict(list)
+    kept: defaultdict[int, list[tuple[frozenset[str], set[str]]]] = defaultdict(list)
     level = 0
     for pool, candidates in _unseen(snapshot, pools):
         for candidate in candidates:
@@ -68,13 +74,14 @@ def distinct(snapshot: Index, pools: Iterable[Pool], wanted: int, lookup: Lookup
                 continue
             texts.add(text_key)
             front_matter += passage.is_front_matter
-            words, kept_words = words_of(passage), words_by_document[passage.document.id]
-            is_duplicate = any(nearly_same(words, other) for other in kept_words)
+            words, codes = words_of(passage), asked & set(_CODE.findall(passage.text.lower()))
+            kept_here = kept[passage.document.id]
+            is_duplicate = any(codes <= others and nearly_same(words, other) for other, others in kept_here)
             is_duplicate = is_duplicate and not (lookup and lookup.has_code_of(passage))
             if is_duplicate or (passage.is_front_matter and front_matter > _MOST_FRONT_MATTER and lookup is None):
                 duplicates.append(replace(candidate, level=level))
                 continue
-            kept_words.append(words)
+            kept_here.append((words, codes))
             ranked.append(replace(candidate, level=level))
             if len(ranked) == wanted:
                 return ranked

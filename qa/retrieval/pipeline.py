@@ -188,14 +188,14 @@ class Pipeline:
         """Retrieve and fuse distinct passages; those first that match a lookup or have the number asked about."""
         candidates = pools(self.snapshot, query, clock)
         if query.lookup is not None:
-            ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH), query.lookup)
+            ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH), query.question, query.lookup)
             ranked = _matches_first(query.lookup, ranked)
             ranked = _keep_kind(query, query.lookup, one_per_document(ranked)) if query.for_documents else ranked
         elif numbers := asked_numbers(query.question):
-            ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH))
+            ranked = distinct(self.snapshot, candidates, max(wanted, _LOOKUP_DEPTH), query.question)
             ranked = _with_number_first(numbers, ranked)
         else:
-            ranked = distinct(self.snapshot, candidates, wanted)
+            ranked = distinct(self.snapshot, candidates, wanted, query.question)
         ranked = in_current_documents(self.snapshot, ranked, query.document_ids)
         clock.lap("passages")
         return ranked

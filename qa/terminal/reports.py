@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from corpus import SETTINGS_FILE
 from qa.answer.display import count, format_size
 from qa.answer.results import State
 from qa.terminal.answers import BOLD, DIM, WARN, Places, TerminalStyle, first_few
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from qa.answer.results import Correction
     from qa.collection.check import CheckReport
     from qa.collection.listing import ListedFile
+    from qa.collection.named_files import Remembered
     from qa.collection.show import View
     from qa.collection.status import Status
     from qa.collection.watch import Update
@@ -39,14 +41,29 @@ def render_build(report: BuildReport, style: TerminalStyle) -> str:
     return "\n".join([*lines, *_detail_lines(report, style)]) + "\n"
 
 
-def render_patterns(
-    patterns: tuple[Sequence[str], Sequence[str]], *, include: Sequence[str] | None, exclude: Sequence[str] | None
+def render_choice(
+    before: Remembered, now: Remembered, *, include: Sequence[str] | None, exclude: Sequence[str] | None, is_part: bool
 ) -> str:
-    """Return which patterns a build used again from earlier builds, and how to clear them; "" if none."""
-    options = (("--include", patterns[0], include), ("--exclude", patterns[1], exclude))
-    reused = [(option, used) for option, used, new in options if used and new is None]
-    words = " and ".join(f"{option} {' '.join(map(clean_name, used))}" for option, used in reused)
-    return f"As in earlier builds: {words} (to clear: {reused[0][0]} '')" if reused else ""
+    """Return how earlier builds limit a build and how to clear that, and what it no longer leaves out; "" if nothing.
+
+    Args:
+        before: What was remembered before the build.
+        now: What is now.
+        include: The patterns of the command line; None for none.
+        exclude: The same.
+        is_part: Whether paths were named.
+    """
+    lines = []
+    options = (("--include", now.include, include), ("--exclude", now.exclude, exclude))
+    if reused := [(option, used) for option, used, new in options if used and new is None]:
+        words = " and ".join(f"{option} {' '.join(map(clean_name, used))}" for option, used in reused)
+        clear = " ".join(f"{option} ''" for option, _ in reused)
+        lines.append(f"As in earlier builds: {words} (to clear: {clear})")
+    if now.paths and not is_part:
+        lines.append(f"Limited to {_few_patterns(now.paths)} (for all of it: paths = [] in {SETTINGS_FILE})")
+    if readmitted := [pattern for pattern in before.exclude if pattern not in now.exclude]:
+        lines.append(f"No longer left out: {_few_patterns(readmitted)}")
+    return "\n".join(lines)
 
 
 def render_listing(files: Sequence[ListedFile], style: TerminalStyle, places: Places) -> str:

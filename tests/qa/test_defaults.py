@@ -77,7 +77,7 @@ def deduplicated(root: Path) -> Found:
 
         def order(*pools: tuple[int, tuple[int, ...]]) -> str:
             scores = np.ones(9)
-            ranked = distinct.distinct(snapshot, (Pool(depth, ids, *[scores] * 3) for depth, ids in pools), 9)
+            ranked = distinct.distinct(snapshot, (Pool(depth, ids, *[scores] * 3) for depth, ids in pools), 9, "")
             return " ".join(f"{hit.passage.heading[-1]}{hit.level}" for hit in ranked)
 
         return {
@@ -92,7 +92,7 @@ def front_matter(root: Path) -> str:
     """The levels of the front matter of four notes."""
     with Snapshot(root / ".qa") as snapshot:
         ids = tuple(snapshot.passages_of(f"{name}.md")[0].id for name in "abcd")
-        ranked = distinct.distinct(snapshot, [Pool(1600, ids, *[np.ones(4)] * 3)], 4)
+        ranked = distinct.distinct(snapshot, [Pool(1600, ids, *[np.ones(4)] * 3)], 4, "")
         return " ".join(str(hit.level) for hit in ranked)
 
 

@@ -130,6 +130,13 @@ def test_an_attribute_of_the_wrong_type_is_named(name: str) -> None:
         Filter(**{name: "2024"})  # type: ignore[arg-type]
 
 
+def test_a_path_with_the_marks_of_a_pattern_is_itself(tmp_path: Path) -> None:
+    with built(tmp_path, {"[draft] plan.md": "A boat.", "d plan.md": "A car.", "x.md": "A hen."}) as snapshot:
+        among = select(snapshot, Filter.of(path="[draft] plan.md"))
+        assert isinstance(among, frozenset)
+        assert {it.path for it in snapshot.documents() if it.id in among} == {"[draft] plan.md", "d plan.md"}
+
+
 def test_paths_may_be_path_objects() -> None:
     assert Filter.of(path=Path("talks/a.md")) == Filter.of(path="talks/a.md")
     assert add_path([PurePosixPath("a"), "b/"], None).paths == ("a", "b/")

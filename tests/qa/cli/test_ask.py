@@ -115,7 +115,8 @@ def test_a_question_needs_no_command(indexed: Path) -> None:
     assert qa("askk", "who won?").stderr == "qa: no command askk. Did you mean: qa ask?\n"
     assert qa("search", "who won").stderr.startswith("qa: no command search. ")
     assert qa("search", "who won?").exit_code == 2
-    assert qa("zzz").stderr.startswith("qa: no command zzz. To ask about it: qa ask zzz. Commands: index, watch, ")
+    assert qa("zzz").stderr.startswith("qa: no command zzz. To ask: qa ask zzz. Commands: index, watch, ")
+    assert "To ask: qa ask who won it. Commands" in qa("who", "won", "it").stderr
 
 
 def test_ask_a_folder(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

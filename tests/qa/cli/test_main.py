@@ -70,11 +70,21 @@ def test_status_shows_remembered_patterns(notes: Path) -> None:
     assert qa("status").stdout.splitlines()[5:7] == ["Only        *.md", "Left out    sub/, old/"]
     value = json.loads(qa("status", "--json").stdout)
     assert (value["include"], value["exclude"], value["paths"]) == (["*.md"], ["sub/", "old/"], [])
-    note = "As in earlier builds: --include *.md{} (to clear: --include '')\n"
-    assert qa("index").stderr == note.format(" and --exclude sub/ old/")
-    assert qa("index", "--exclude", "").stderr == note.format("")
+    note = "As in earlier builds: --include *.md{} (to clear: --include ''{})\n"
+    assert qa("index").stderr == note.format(" and --exclude sub/ old/", " --exclude ''")
+    done = qa("index", "--exclude", "old/")
+    assert done.stderr == note.format("", "") + "No longer left out: sub/\n"
+    assert qa("index", "--exclude", "").stderr == note.format("", "") + "No longer left out: old/\n"
     done = qa("index", "--include", "")
     assert (done.stderr, "Only" in qa("status").stdout) == ("", False)
+
+
+def test_a_build_says_what_limits_it(notes: Path) -> None:
+    """Naming the folder does not widen a collection that is limited to paths; settings do."""
+    assert "limited to the paths given" in qa("index", "talks.md", "sub").stderr
+    assert qa("index", notes).stderr == "Limited to sub/, talks.md (for all of it: paths = [] in qa.toml)\n"
+    (notes / "qa.toml").write_text("paths = []\n")
+    assert (qa("index").stderr, "Only" in qa("status").stdout) == ("", False)
 
 
 def test_ls(indexed: Path) -> None:

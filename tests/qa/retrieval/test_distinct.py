@@ -64,6 +64,16 @@ def test_asking_for_fewer_passages_only_cuts_the_list(
     assert len({hit.text for hit in whole.passages}) == len(scores)
 
 
+def test_lines_that_differ_in_the_asked_number_are_no_copies(tmp_path: Path) -> None:
+    lines = (f"2024-05-{day:02} 10:00 pump {day} serviced, pressure {3 * day} kPa\n" for day in range(1, 31))
+    build(tmp_path, {"service.log": "".join(lines)})
+    with opened(tmp_path, reader=True) as retriever:
+        for pump in (3, 12, 28):
+            result = retriever.ask(f"what is the pressure of pump {pump}?")
+            assert result.answer is not None
+            assert f"{3 * pump} kPa" in result.answer.text
+
+
 @pytest.mark.parametrize("rerank", [True, False])
 def test_near_copies_in_one_document_come_after_all_others(tmp_path: Path, rerank: bool) -> None:
     """A page that repeats a sentence two hundred times gets one place, and its copies only fill what is left.
