@@ -49,7 +49,7 @@ from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.judge import PassageJudge
 from qa.retrieval.late_interaction import overlap, term_shares
 from qa.retrieval.query import Query
-from qa.retrieval.rerank import RERANK_DEPTH, SECOND_DEPTH, Judgement, is_updated_by, put_first
+from qa.retrieval.rerank import RERANK_DEPTH, SECOND_DEPTH, Judgement, is_updated_by, put_first, reading_of
 from qa.structure.candidate_spans import SpanScore
 from qa.structure.tables import tables
 
@@ -154,7 +154,7 @@ class Answerer:
         if not ranked or not _names_something(query):
             return 0.0, None
         best = ranked[0].passage
-        reading = judgements[best.id].reading if best.id in judgements else None
+        reading = reading_of(judgements, best)
         features = confidence.features_of(
             query.original,
             best,
@@ -348,7 +348,7 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[i
         if passage.id not in scores:
             continue
         match = None if query.lookup is None else query.lookup.match(passage)
-        reading = judgements[passage.id].reading if passage.id in judgements and match is None else None
+        reading = reading_of(judgements, passage) if match is None else None
         from_heading = None if reading is None else heading_answer(query.text, passage, reading)
         extracted = from_heading or extract(
             passage,

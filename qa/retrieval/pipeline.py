@@ -250,8 +250,7 @@ class Pipeline:
                 record = passages_of_record(self.snapshot, first.passage, last=last, documents=query.document_ids)
             passages = [*record, *(it for it in passages[:READ_DEPTH] if record and own_period(it))]
         # Without the date, as it must not matter where that is written, and with it.
-        about = without_record(query.question)
-        readers = (replace(judge, query=replace(query, question=about, text=about)), judge)
+        readers = (judge.asking(without_record(query.question)), judge)
         least = _LEAST_ANSWERED if asked is None else max(_LEAST_ANSWERED, reading.answered - MOST_LESS_SURE)
         answering = [
             (own_period(passage) or Period(0, 0), new.answered, passage, new, reader)
@@ -319,7 +318,7 @@ class Pipeline:
         # An entry without some words of the question may be about something else.
         if found is None or not (found.is_sure or found.passage.id == passages[0].id):
             return None, judge
-        return found, judge if asked is None else replace(judge, query=replace(query, question=about, text=about))
+        return found, judge if asked is None else judge.asking(about)
 
     def _written(self, query: Query, passages: Sequence[StoredPassage]) -> LineAnswer | None:
         """Return the message whose date answers when somebody wrote or did something."""
