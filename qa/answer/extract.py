@@ -7,7 +7,7 @@ the best-scored one, such as the field that the question names, or extend it to 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import StoredPassage
 from qa.answer.confidence import asks_yes_or_no
-from qa.answer.results import Answer, Highlight
+from qa.answer.results import Highlight
 from qa.language.terms import terms
 from qa.language.values import Span, spans_overlap
 from qa.questions.answering_sentence import below_run_in_heading, explaining_sentence, preferred_sentence, with_change
@@ -210,19 +210,6 @@ def extract_steps(passage: StoredPassage, *, is_first: bool) -> Extract:
     items = spans[run[0] : last + 1]
     highlights = tuple(Highlight.of(passage, item) for item in items)
     return Extract(highlights, 0.0, items[0], _with_items(passage, items[0][0], items[-1][1]))
-
-
-def steps_answer(
-    parts: Sequence[StoredPassage], passages: Sequence[StoredPassage], extracts: Mapping[int, Extract]
-) -> Answer | None:
-    """Answer with the steps of a list from those of its passages that are shown; None if none is."""
-    ranks = {passage.id: rank for rank, passage in enumerate(passages, start=1)}
-    answers = ((ranks[part.id], extracts[part.id].answer) for part in parts if part.id in ranks)
-    shown = [(rank, answer) for rank, answer in answers if answer]
-    text = "\n".join(answer for _, answer in shown)
-    by_line = tuple((rank,) for rank, answer in shown for _ in answer.split("\n"))
-    cited = tuple(sorted(rank for rank, _ in shown))
-    return Answer(text, cited, sentence=text, cited_by_line=by_line) if shown else None
 
 
 def _command_at(question: str, passage: StoredPassage, answer_span: Span) -> CodeBlock | None:

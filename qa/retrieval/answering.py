@@ -17,7 +17,7 @@ from corpus.formats import RECORDS
 from index import STOP_WORDS, Index, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.exact_answer import exact_answer, may_answer
-from qa.answer.extract import Extract, extract, extract_steps, steps_answer
+from qa.answer.extract import Extract, extract, extract_steps
 from qa.answer.heading_answer import (
     heading_answer,
     lacks_expansion,
@@ -27,7 +27,7 @@ from qa.answer.heading_answer import (
 )
 from qa.answer.later_values import find_later_value, statements_of
 from qa.answer.line_answer import LineAnswer
-from qa.answer.results import Answer
+from qa.answer.results import Answer, answer_from_parts
 from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer, titles_of_entries
 from qa.language.values import Span, lacks_number, lacks_statistic
@@ -136,7 +136,8 @@ class Answerer:
             hits, read = [hit.passage for hit in self.ranking.hits], self.snapshot.passages_of
             entries_of = partial(titles_of_entries, query.original, query.lookup, passages_of=read)
             answer = titles_answer(query.lookup, hits, len(passages), entries_of)
-        answer = answer or steps_answer(parts, passages, extracts)
+        steps = [(part, text) for part in parts if (text := extracts[part.id].answer)]
+        answer = answer or answer_from_parts(steps, passages)
         return Draft(ranked, extracts, answer or self._exact_answer(passages, extracts))
 
     def _exact_answer(
