@@ -1,6 +1,7 @@
 """Answer a question from one generation of the index, stage by stage.
 
-analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolve -> tables -> the stages of `answering` -> cite
+analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolve -> prefer what is current, a namesake, a record ->
+rows or a line -> the stages of `answering` -> cite
 """
 
 from __future__ import annotations
