@@ -223,18 +223,20 @@ class Answerer:
         is_lookup = query.for_documents or (query.lookup is not None and not query.lookup.is_of_words)
         if answer is None or judge is None or is_lookup or self.ranking.rows is not None:
             return draft
-        passages = [hit.passage for hit in draft.hits]
-        if answer.text == answer.sentence:
-            # A question without a question word gets a sentence, "current code of the door", which may have a value.
-            value = (
-                None
-                if _ASKS.search(query.text)
-                else self._exact_answer(passages, draft.extracts, f"what is {query.text}")
-            )
-            if value is None or value.text == value.sentence:
-                return draft
-            superseded = self.supersede(replace(draft, answer=value))
-            return draft if superseded.answer == value else superseded
+        if answer.text != answer.sentence:
+            return self._supersede_value(draft, answer, judge)
+        # A question without a question word gets a sentence, "current code of the door", which may have a value.
+        if _ASKS.search(query.text):
+            return draft
+        value = self._exact_answer([hit.passage for hit in draft.hits], draft.extracts, f"what is {query.text}")
+        if value is None or value.text == value.sentence:
+            return draft
+        superseded = self._supersede_value(draft, value, judge)
+        return draft if superseded.answer == value else superseded
+
+    def _supersede_value(self, draft: Draft, answer: Answer, judge: PassageJudge) -> Draft:
+        """Answer as a current document does, or with the newest value; else give a draft this exact answer."""
+        query, passages = self.query, [hit.passage for hit in draft.hits]
         quoted = passages[answer.citations[0] - 1]
         later = [draft.hits[it.citations[0] - 1] for it in answer.alternatives if it.time == "later"]
         if later and is_updated_by(query.text, quoted, later[0].passage):
