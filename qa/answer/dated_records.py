@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
+from typing import Literal
 
 from corpus import lazy_pattern, path_words
 from index import Index, StoredPassage
@@ -48,7 +49,8 @@ _MAX_FILES, _MAX_PASSAGES = 5000, 1000
 # How many passages of one record are read.
 _MAX_READ = 12
 
-_Pick = Callable[[Iterable[Period]], Period]
+# Chooses the last date, or the first.
+Pick = Callable[[Iterable[Period]], Period]
 
 
 def own_period(passage: StoredPassage) -> Period | None:
@@ -118,13 +120,15 @@ def edition_of(passage: StoredPassage) -> tuple[str, int] | None:
     return None
 
 
-def asks_for_last(question: str) -> bool | None:
-    """Whether a question is about the last record of a series, or the first; None if about neither."""
-    return True if _ASKS_FOR_LAST.search(question) else False if _ASKS_FOR_FIRST.search(question) else None
+def asks_for_last(question: str) -> Literal["last", "first"] | None:
+    """Return which record of a series a question is about; None if about neither the last nor the first."""
+    if _ASKS_FOR_LAST.search(question):
+        return "last"
+    return "first" if _ASKS_FOR_FIRST.search(question) else None
 
 
 def passages_of_record(
-    snapshot: Index, passage: StoredPassage, *, last: bool, documents: frozenset[int] | None
+    snapshot: Index, passage: StoredPassage, *, pick: Pick, documents: frozenset[int] | None
 ) -> Sequence[StoredPassage]:
     """Return the first passages of the last or first record of a passage's series, or none.
 
@@ -133,15 +137,14 @@ def passages_of_record(
     Args:
         snapshot: The collection.
         passage: A passage of a record.
-        last: Whether the last record is wanted.
+        pick: Chooses the date of the record.
         documents: Row numbers of the documents to choose from; None for all.
     """
-    pick = max if last else min
     return _section(snapshot, passage, pick, documents) or _file(snapshot, passage, pick, documents)
 
 
 def _section(
-    snapshot: Index, passage: StoredPassage, pick: _Pick, documents: frozenset[int] | None
+    snapshot: Index, passage: StoredPassage, pick: Pick, documents: frozenset[int] | None
 ) -> Sequence[StoredPassage]:
     """Return the passages below the last or first of the dated headings beside the one above a passage."""
     depth = next((at for at, heading in enumerate(passage.heading) if periods_in(heading)), None)
@@ -160,7 +163,7 @@ def _section(
 
 
 def _file(
-    snapshot: Index, passage: StoredPassage, pick: _Pick, documents: frozenset[int] | None
+    snapshot: Index, passage: StoredPassage, pick: Pick, documents: frozenset[int] | None
 ) -> Sequence[StoredPassage]:
     """Return the passages of the last or first file beside that of a passage whose names differ only in their dates."""
     path = PurePosixPath(passage.document.path)

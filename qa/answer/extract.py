@@ -7,17 +7,17 @@ the best-scored one, such as the field that the question names, or extend it to 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 from corpus import lazy_pattern
 from index import StoredPassage
-from qa.answer.results import Answer, Highlight
+from qa.answer.results import Highlight
 from qa.language.question_kinds import asks_yes_or_no
 from qa.language.terms import terms
-from qa.language.values import Span
+from qa.language.values import Span, spans_overlap
 from qa.questions.answering_sentence import below_run_in_heading, explaining_sentence, preferred_sentence, with_change
 from qa.questions.lists import (
     MAX_LIST_ITEMS,
@@ -88,7 +88,7 @@ class Block(NamedTuple):
 def extract(
     passage: StoredPassage,
     score: SpanScore,
-    question: str = "",
+    question: str,
     *,
     looked_up: int | None = None,
     share: SpanScore = lambda *_: 1.0,
@@ -102,63 +102,88 @@ def extract(
         looked_up: The character of what is looked up; the sentence with it is the best.
         share: The probability that an answer is in a sentence, by the reader.
     """
-    text = passage.text
-    spans = candidate_spans(passage)
+    text, is_lookup = passage.text, looked_up is not None
+    spans = without_greetings(question, passage, candidate_spans(passage))
     if not spans:
         return Extract()
-    spans = without_greetings(question, passage, spans)
-    # Scores are negated, so that the best sentence is the first, and of several with the same score the earliest.
-    scored = sorted((-round(score(start, end), 9), start, end) for start, end in spans)
-    boxes = requested_tasks(question, text, spans, scored[0][1:])[:MAX_LIST_ITEMS] if looked_up is None else []
-    scored = [it for it in scored if it[1:] in boxes] or scored
+    ranked = _ranked(question, passage, spans, score, looked_up)
+    tasks = [] if is_lookup else requested_tasks(question, text, spans, min(ranked)[1])[:MAX_LIST_ITEMS]
+    ranked = [it for it in ranked if it[1] in tasks] or ranked
+    best_score, best_first = -ranked[0][0], _with_paragraph(question, passage, spans, [span for _, span in ranked])
+    best = preferred_sentence(question, passage, best_first, is_lookup=is_lookup)
+    command = None if is_lookup else _command_at(question, passage, best)
+    if command is not None:
+        return _extract_command(question, passage, command, best_score)
+    spans, find_list = sorted(best_first), list_below if is_lookup else partial(whole_list, share=share)
+    whole = tasks or find_list(question, passage, spans, best)
+    items = whole[1:] if whole else _introduced_items(question, passage, spans, best)
+    answer_span = whole[0] if whole else best
+    if not (whole or items or is_lookup):
+        answer_span = _with_explanation(question, passage, spans, best, score)
+    if tasks:
+        marked, answer = tasks, "\n".join(text[slice(*task)] for task in tasks)
+    elif items:
+        marked = _mark_list(text, [answer_span, *items], is_introduced=not whole)
+        answer = _with_items(passage, answer_span[0], items[-1][1])
+    else:
+        near = (span for negated, span in ranked[1:_MAX_HIGHLIGHTS] if -negated >= _NEARLY * best_score > 0)
+        marked = [answer_span, *(it for it in near if not spans_overlap(it, answer_span))]
+        answer = text[slice(*answer_span)]
+    first = answer_span if whole or not items else items[0]
+    is_procedure = bool(tasks) or (bool(items) and is_step(question, passage, first))
+    is_certain = is_procedure and headings_name_topic(question, passage, first[0])
+    is_certain = is_certain or step_covers_question(question, passage, best)
+    highlights = tuple(Highlight.of(passage, span) for span in marked)
+    return Extract(highlights, best_score, answer_span, answer, is_certain=is_certain)
+
+
+def _ranked(
+    question: str, passage: StoredPassage, spans: Sequence[Span], score: SpanScore, looked_up: int | None
+) -> list[tuple[float, Span]]:
+    """Return sentences with their negated scores, best first: those that the question names before all others."""
+    text = passage.text
+    # Scores are negated, so that of several sentences with the same score the earliest is the first.
+    ranked = sorted((-round(score(*span), 9), span) for span in spans)
     if passage.is_front_matter:
         question_terms = terms(question)
-        scored.sort(key=lambda it: not _is_field_named(text[it[1] : text.find(":", it[1])], question_terms))
+        ranked.sort(key=lambda it: not _is_field_named(text[it[1][0] : text.find(":", it[1][0])], question_terms))
     if topic := terms(topic_of_sender(question, passage)):
-        scored.sort(key=lambda it: not topic <= terms(text[it[1] : it[2]]))
+        ranked.sort(key=lambda it: not topic <= terms(text[slice(*it[1])]))
     if looked_up is not None:
-        scored.sort(key=lambda it: looked_up >= it[2] or looked_up < it[1])
-    best_score, best_first = scored[0][0], [(start, end) for _, start, end in scored]
+        ranked.sort(key=lambda it: not it[1][0] <= looked_up < it[1][1])
+    return ranked
+
+
+def _with_paragraph(
+    question: str, passage: StoredPassage, spans: Sequence[Span], best_first: Sequence[Span]
+) -> list[Span]:
+    """Return sentences, best first; if the best is a run-in heading, its paragraph takes the place of its sentences."""
     below = () if passage.is_front_matter else spans  # a field is not the heading of the next one
-    answer_span = best_first[0] = below_run_in_heading(question, text, below, best_first[0])
-    # The paragraph takes the place of its sentences.
-    best_first[1:] = (it for it in best_first[1:] if it[1] <= answer_span[0] or it[0] >= answer_span[1])
-    spans = sorted(best_first)
-    answer_span = preferred_sentence(question, passage, best_first, is_lookup=looked_up is not None)
-    command = None if looked_up is not None else _command_at(question, passage, answer_span)
-    if command is not None:
-        return _extract_command(question, passage, command, -best_score)
-    best_step, items = answer_span, list_after(text, spans, answer_span)
-    items = items if items and is_step(question, passage, items[0]) else items[:MAX_LIST_ITEMS]
-    find_list = partial(whole_list, share=share) if looked_up is None else list_below
-    whole = boxes or find_list(question, passage, spans, answer_span)
-    if whole:
-        answer_span, items = whole[0], whole[1:]
-    elif looked_up is None and not items and _asks_for_explanation(question):
-        answer_span = explaining_sentence(question, passage, spans, answer_span, score)
-    elif looked_up is None and not items:
-        answer_span = with_change(text, spans, answer_span)
-    top = (whole or items or [answer_span])[0]
-    is_procedure = bool(boxes or (items and is_step(question, passage, top)))
-    near = [(start, end) for negated, start, end in scored[1:_MAX_HIGHLIGHTS] if negated <= _NEARLY * best_score < 0]
-    further = [span for span in near if span[1] <= answer_span[0] or span[0] >= answer_span[1]]
-    marked: Sequence[Span] = (answer_span, *(items or further))
-    if items and not boxes:
-        marked = _mark_list(text, marked, is_introduced=not whole)
-    highlights = (Highlight.of(passage, span) for span in marked)
-    with_list = _with_items(passage, answer_span[0], items[-1][1]) if items else text[slice(*answer_span)]
-    answer = "\n".join(text[start:end] for start, end in boxes) if boxes else with_list
-    is_certain = is_procedure and headings_name_topic(question, passage, top[0])
-    is_certain = is_certain or step_covers_question(question, passage, best_step)
-    return Extract(tuple(highlights), -best_score, answer_span, answer, is_certain=is_certain)
+    best = below_run_in_heading(question, passage.text, below, best_first[0])
+    return [best, *(it for it in best_first[1:] if not spans_overlap(it, best))]
 
 
-def _mark_list(text: str, spans: Sequence[Span], *, is_introduced: bool) -> Sequence[Span]:
+def _introduced_items(question: str, passage: StoredPassage, spans: Sequence[Span], best: Span) -> list[Span]:
+    """Return the items of the list that a sentence introduces, all of them only if they are steps."""
+    items = list_after(passage.text, spans, best)
+    return items if items and is_step(question, passage, items[0]) else items[:MAX_LIST_ITEMS]
+
+
+def _with_explanation(
+    question: str, passage: StoredPassage, spans: Sequence[Span], best: Span, score: SpanScore
+) -> Span:
+    """Return the best sentence, or what explains it, or that with the change of its value that follows."""
+    if asks_how_to(question) or _ASKS_FOR_REASON.match(question) or asks_yes_or_no(question):
+        return explaining_sentence(question, passage, spans, best, score)
+    return with_change(passage.text, spans, best)
+
+
+def _mark_list(text: str, spans: list[Span], *, is_introduced: bool) -> list[Span]:
     """Return what to highlight of a list, best first: all of it if short, else its introduction last."""
     whole = start_of_item(text, spans[0][0]), spans[-1][1]
     if whole[1] - whole[0] <= LONGEST_SPAN:
-        return (whole,)
-    return (*spans[1:], spans[0]) if is_introduced else spans
+        return [whole]
+    return [*spans[1:], spans[0]] if is_introduced else spans
 
 
 def extract_steps(passage: StoredPassage, *, is_first: bool) -> Extract:
@@ -187,19 +212,6 @@ def extract_steps(passage: StoredPassage, *, is_first: bool) -> Extract:
     return Extract(highlights, 0.0, items[0], _with_items(passage, items[0][0], items[-1][1]))
 
 
-def steps_answer(
-    parts: Sequence[StoredPassage], passages: Sequence[StoredPassage], extracts: Mapping[int, Extract]
-) -> Answer | None:
-    """Answer with the steps of a list from those of its passages that are shown; None if none is."""
-    ranks = {passage.id: rank for rank, passage in enumerate(passages, start=1)}
-    answers = ((ranks[part.id], extracts[part.id].answer) for part in parts if part.id in ranks)
-    shown = [(rank, answer) for rank, answer in answers if answer]
-    text = "\n".join(answer for _, answer in shown)
-    by_line = tuple((rank,) for rank, answer in shown for _ in answer.split("\n"))
-    cited = tuple(sorted(rank for rank, _ in shown))
-    return Answer(text, cited, sentence=text, cited_by_line=by_line) if shown else None
-
-
 def _command_at(question: str, passage: StoredPassage, answer_span: Span) -> CodeBlock | None:
     """Return the block of code that a sentence introduces or is part of, if the question may ask for a command.
 
@@ -223,11 +235,6 @@ def _extract_command(question: str, passage: StoredPassage, block: CodeBlock, sc
     highlights = tuple(Highlight.of(passage, command) for command in block.commands)
     span = block.commands[0][0], block.commands[-1][1]
     return Extract(highlights, score, span, block.text, name=block.text if asks_for_command(question) else "")
-
-
-def _asks_for_explanation(question: str) -> bool:
-    """Whether a question asks how, why, what would happen, or for yes or no."""
-    return asks_how_to(question) or _ASKS_FOR_REASON.match(question) is not None or asks_yes_or_no(question)
 
 
 def _with_items(passage: StoredPassage, start: int, end: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -227,6 +227,16 @@ class Answer:
     more: int = 0
     prose: tuple[ProseSentence, ...] | None = None
     cited_by_line: tuple[tuple[int, ...], ...] = ()
+
+
+def answer_from_parts(parts: Iterable[tuple[StoredPassage, str]], passages: Sequence[StoredPassage]) -> Answer | None:
+    """Answer with the texts of those parts whose passages are shown, each line with its citation; None if none is."""
+    ranks = {passage.id: rank for rank, passage in enumerate(passages, start=1)}
+    shown = [(ranks[passage.id], text) for passage, text in parts if passage.id in ranks]
+    text = "\n".join(text for _, text in shown)
+    by_line = tuple((rank,) for rank, text in shown for _ in text.split("\n"))
+    cited = tuple(sorted(rank for rank, _ in shown))
+    return Answer(text, cited, sentence=text, cited_by_line=by_line) if shown else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -284,29 +284,30 @@ def _sided_items(text: str) -> Iterator[NumberedItem]:
 def _numbered_items(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[NumberedItem]:
     """Yield the items of a text that are numbers, letters and codes, but not dates, times or amounts."""
     dates = [(date.end - len(date.text), date.end) for date in dates_in(text)]
-    noun, before, code_before, start, end, in_list = "", "", "", 0, 0, False
+    # The noun of the next number, where it begins, and the number before that in a list; the last word, and its end.
+    noun, start, code_before, before, end = "", 0, "", "", 0
     for token in _TOKEN.finditer(text):
-        word, gap = token[0], text[end : token.start()]
+        word, gap, end = token[0], text[end : token.start()], token.end()
         word = _ROMAN.get(word, word) if noun in _NUMBERED_IN_ROMAN else word
         if any(first <= token.start() < last for first, last in dates) or not _CODE.fullmatch(word):
-            # As in "day 1 to day 7".
-            is_repeated = in_list and before in _TO and noun in word_terms(word.lower())
-            if word.lower() not in _LINKS and not is_repeated:
+            if code_before and before in _TO and noun in word_terms(word.lower()):
+                continue  # as in "day 1 to day 7"
+            if word.lower() not in _LINKS:
                 is_noun = _is_noun(word) and before not in not_before
-                noun, start, in_list = next(iter(word_terms(word.lower())), "") if is_noun else "", token.start(), False
-            before = before if is_repeated else word.lower()
-        elif not (_TIME_OR_ORDINAL.fullmatch(word) or UNIT_AFTER.match(text, token.end()) or gap[-1:] in tuple("€$£")):
+                noun, start = next(iter(word_terms(word.lower())), "") if is_noun else "", token.start()
+                code_before = ""
+            before = word.lower()
+        elif not (_TIME_OR_ORDINAL.fullmatch(word) or UNIT_AFTER.match(text, end) or gap[-1:] in tuple("€$£")):
             gap = gap.lstrip(".") if before in _LINKS else gap
-            noun = noun if (_IN_LIST if in_list else _AFTER_NOUN).fullmatch(gap) else ""
-            is_bound = bool(_BOUND_BEFORE.search(text, 0, start) or _BOUND_BEHIND.match(text, token.end()))
+            noun = noun if (_IN_LIST if code_before else _AFTER_NOUN).fullmatch(gap) else ""
+            is_bound = bool(_BOUND_BEFORE.search(text, 0, start) or _BOUND_BEHIND.match(text, end))
+            is_range = code_before and (before in _TO or gap.strip() in {"-", "–", "—"})
             code = _normalise_code(word)
-            is_range = in_list and (before in _TO or gap.strip() in {"-", "–", "—"})
             for kind, short in ((noun, code), *((f"#{series[1]}", series[0]) for series in _SERIES.finditer(code))):
                 if is_range and kind:
                     yield NumberedItem(kind, f"{code_before}-{short}")
                 yield NumberedItem(kind, short, is_bound)
-            in_list, before, code_before = True, word, code
-        end = token.end()
+            before, code_before = word, code
 
 
 def _is_noun(word: str) -> bool:

@@ -17,7 +17,7 @@ from corpus.formats import RECORDS
 from index import STOP_WORDS, Index, StoredPassage, analyse
 from qa.answer import confidence
 from qa.answer.exact_answer import exact_answer, may_answer
-from qa.answer.extract import Extract, extract, extract_steps, steps_answer
+from qa.answer.extract import Extract, extract, extract_steps
 from qa.answer.heading_answer import (
     heading_answer,
     lacks_expansion,
@@ -27,7 +27,7 @@ from qa.answer.heading_answer import (
 )
 from qa.answer.later_values import find_later_value, statements_of
 from qa.answer.line_answer import LineAnswer
-from qa.answer.results import Answer
+from qa.answer.results import Answer, answer_from_parts
 from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer, titles_of_entries
 from qa.language.question_kinds import AUXILIARY, QUESTION_WORD, asks_for_person
@@ -50,7 +50,7 @@ from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.judge import PassageJudge
 from qa.retrieval.late_interaction import overlap, term_shares
 from qa.retrieval.query import Query
-from qa.retrieval.rerank import RERANK_DEPTH, SECOND_DEPTH, Judgement, is_updated_by, put_first
+from qa.retrieval.rerank import RERANK_DEPTH, SECOND_DEPTH, Judgement, is_updated_by, put_first, reading_of
 from qa.structure.candidate_spans import SpanScore
 from qa.structure.tables import tables
 
@@ -133,7 +133,8 @@ class Answerer:
             hits, read = [hit.passage for hit in self.ranking.hits], self.snapshot.passages_of
             entries_of = partial(titles_of_entries, query.original, query.lookup, passages_of=read)
             answer = titles_answer(query.lookup, hits, len(passages), entries_of)
-        answer = answer or steps_answer(parts, passages, extracts)
+        steps = [(part, text) for part in parts if (text := extracts[part.id].answer)]
+        answer = answer or answer_from_parts(steps, passages)
         return Draft(ranked, extracts, answer or self._exact_answer(passages, extracts))
 
     def _exact_answer(
@@ -151,7 +152,7 @@ class Answerer:
         if not ranked or not _names_something(query):
             return 0.0, None
         best = ranked[0].passage
-        reading = judgements[best.id].reading if best.id in judgements else None
+        reading = reading_of(judgements, best)
         features = confidence.features_of(
             query.original,
             best,
@@ -220,18 +221,20 @@ class Answerer:
         is_lookup = query.for_documents or (query.lookup is not None and not query.lookup.is_of_words)
         if answer is None or judge is None or is_lookup or self.ranking.rows is not None:
             return draft
-        passages = [hit.passage for hit in draft.hits]
-        if answer.text == answer.sentence:
-            # A question without a question word gets a sentence, "current code of the door", which may have a value.
-            value = (
-                None
-                if _ASKS.search(query.text)
-                else self._exact_answer(passages, draft.extracts, f"what is {query.text}")
-            )
-            if value is None or value.text == value.sentence:
-                return draft
-            superseded = self.supersede(replace(draft, answer=value))
-            return draft if superseded.answer == value else superseded
+        if answer.text != answer.sentence:
+            return self._supersede_value(draft, answer, judge)
+        # A question without a question word gets a sentence, "current code of the door", which may have a value.
+        if _ASKS.search(query.text):
+            return draft
+        value = self._exact_answer([hit.passage for hit in draft.hits], draft.extracts, f"what is {query.text}")
+        if value is None or value.text == value.sentence:
+            return draft
+        superseded = self._supersede_value(draft, value, judge)
+        return draft if superseded.answer == value else superseded
+
+    def _supersede_value(self, draft: Draft, answer: Answer, judge: PassageJudge) -> Draft:
+        """Answer as a current document does, or with the newest value; else give a draft this exact answer."""
+        query, passages = self.query, [hit.passage for hit in draft.hits]
         quoted = passages[answer.citations[0] - 1]
         later = [draft.hits[it.citations[0] - 1] for it in answer.alternatives if it.time == "later"]
         if later and is_updated_by(query.text, quoted, later[0].passage):
@@ -346,7 +349,7 @@ def _extract(query: Query, passages: Sequence[StoredPassage], judgements: dict[i
         if passage.id not in scores:
             continue
         match = None if query.lookup is None else query.lookup.match(passage)
-        reading = judgements[passage.id].reading if passage.id in judgements and match is None else None
+        reading = reading_of(judgements, passage) if match is None else None
         from_heading = None if reading is None else heading_answer(query.text, passage, reading)
         extracted = from_heading or extract(
             passage,

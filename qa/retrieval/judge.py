@@ -29,7 +29,7 @@ from qa.reader.third_person import in_third_person, of_original, says_i
 from qa.retrieval.distinct import RankedPassage
 from qa.retrieval.late_interaction import TokenMatch, match_tokens
 from qa.retrieval.query import Query, QueryTokens
-from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SECOND_DEPTH, Judgement, rerank
+from qa.retrieval.rerank import READ_DEPTH, RERANK_DEPTH, SECOND_DEPTH, Judgement, reading_of, rerank
 from qa.stopwatch import Stopwatch
 from qa.structure.speakers import MOST_PASSAGES, Said, speakers
 
@@ -122,7 +122,11 @@ class PassageJudge:
 
     def reading_of(self, passage: StoredPassage) -> Reading | None:
         """Return the reader's result for a passage, if it was read."""
-        return self.judgements[passage.id].reading if passage.id in self.judgements else None
+        return reading_of(self.judgements, passage)
+
+    def asking(self, question: str) -> PassageJudge:
+        """Return a judge that reads with another question; the two share their `judgements`."""
+        return replace(self, query=replace(self.query, question=question, text=question))
 
     def reread(self, passage: StoredPassage) -> None:
         """Read a passage that was read with the sentence before it without that, too, and take the mean.

@@ -1,6 +1,7 @@
 """Answer a question from one generation of the index, stage by stage.
 
-analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolve -> tables -> the stages of `answering` -> cite
+analyse -> retrieve -> fuse -> distinct -> rerank -> read -> resolve -> prefer what is current, a namesake, a record ->
+rows or a line -> the stages of `answering` -> cite
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from index import Among, Index, StoredPassage
 from qa.answer import confidence
 from qa.answer.citation import cited
 from qa.answer.dated_records import (
+    Pick,
     asks_for_last,
     is_of_other_period,
     is_of_period,
@@ -37,6 +39,7 @@ from qa.questions.long_numbers import asked_numbers, plain_numbers
 from qa.questions.lookup import Lookup
 from qa.questions.sender import is_cut_off
 from qa.questions.sibling import namesake_of_variant
+from qa.reader.reading import Reading
 from qa.retrieval.answering import Answerer, Ranking, has_rows
 from qa.retrieval.distinct import (
     RankedPassage,
@@ -167,7 +170,7 @@ class Pipeline:
                 judge.judge(ranked[:RERANK_DEPTH])
             if ranked and for_answer:
                 judge.reread(ranked[0].passage)
-            if cross_encoder is None:
+            if ranked and cross_encoder is None:
                 ranked = self._resolution_first(judge, ranked)
                 ranked = current_first(query.text, ranked, judge.judgements)
                 ranked = newest_edition_first(query.original, ranked, judge.judgements)
@@ -202,10 +205,9 @@ class Pipeline:
 
     def _resolution_first(self, judge: PassageJudge, ranked: list[RankedPassage]) -> list[RankedPassage]:
         """If the first passage states a problem, put the passage that resolves it before it."""
-        query, first = judge.query, ranked[0] if ranked else None
-        problem = None if first is None else judge.reading_of(first.passage)
+        query, first, problem = judge.query, ranked[0], judge.reading_of(ranked[0].passage)
         # A scope may end within a document, before the sections that resolve the problem.
-        if first is None or problem is None or query.lookup is not None or query.is_scoped:
+        if problem is None or query.lookup is not None or query.is_scoped:
             return ranked
         passages = resolving_passages(self.snapshot, query.text, first.passage)
         read = [(passage, reading) for passage, reading in zip(passages, judge.read(passages), strict=True) if reading]
@@ -220,7 +222,7 @@ class Pipeline:
 
     def _namesake_first(self, judge: PassageJudge, ranked: list[RankedPassage]) -> list[RankedPassage]:
         """If the first passage is about a variant of what the question names, put the answer about that first."""
-        namesake = namesake_of_variant(self.snapshot, judge.query.original, ranked[0].passage) if ranked else None
+        namesake = namesake_of_variant(self.snapshot, judge.query.original, ranked[0].passage)
         hits = [hit for hit in ranked[:SECOND_DEPTH] if namesake is not None and namesake.has(hit.passage)]
         readings = zip(hits, judge.read([hit.passage for hit in hits]), strict=True) if hits else ()
         read = [(hit, reading) for hit, reading in readings if reading is not None]
@@ -235,34 +237,28 @@ class Pipeline:
 
     def _record_first(self, judge: PassageJudge, ranked: list[RankedPassage]) -> list[RankedPassage]:
         """Put a passage of the dated record that the question is about before all others, if it may answer."""
-        query, first = judge.query, ranked[0] if ranked else None
-        reading = None if first is None else judge.reading_of(first.passage)
-        if first is None or reading is None or query.lookup is not None or query.is_scoped:
+        query, first, reading = judge.query, ranked[0], judge.reading_of(ranked[0].passage)
+        asked, which = asked_period(query.original), asks_for_last(query.original)
+        if reading is None or query.lookup is not None or query.is_scoped:
             return ranked
-        asked, last = asked_period(query.original), asks_for_last(query.original)
         passages = [hit.passage for hit in ranked[:SECOND_DEPTH]]
         if asked is not None:
             is_other = is_of_other_period(first.passage, reading, asked)
-            passages = [it for it in passages if is_other and is_of_period(it, asked)][:READ_DEPTH]
+            of_period = [it for it in passages if is_other and is_of_period(it, asked)][:READ_DEPTH]
+            answering = _read_for_record(judge, of_period, max(_LEAST_ANSWERED, reading.answered - MOST_LESS_SURE))
+            answering = [it for it in answering if not is_of_other_period(it[0], it[1], asked)]
+        elif which is not None:
+            pick: Pick = max if which == "last" else min
+            record = passages_of_record(self.snapshot, first.passage, pick=pick, documents=query.document_ids)
+            dated = [it for it in passages[:READ_DEPTH] if record and own_period(it)]
+            answering = _read_for_record(judge, [*record, *dated], _LEAST_ANSWERED)
+            dates = [own_period(passage) or Period(0, 0) for passage, *_ in answering]
+            answering = [it for it, date in zip(answering, dates, strict=True) if date == pick(dates)]
         else:
-            record: Sequence[StoredPassage] = ()
-            if last is not None:
-                record = passages_of_record(self.snapshot, first.passage, last=last, documents=query.document_ids)
-            passages = [*record, *(it for it in passages[:READ_DEPTH] if record and own_period(it))]
-        # Without the date, as it must not matter where that is written, and with it.
-        about = without_record(query.question)
-        readers = (replace(judge, query=replace(query, question=about, text=about)), judge)
-        least = _LEAST_ANSWERED if asked is None else max(_LEAST_ANSWERED, reading.answered - MOST_LESS_SURE)
-        answering = [
-            (own_period(passage) or Period(0, 0), new.answered, passage, new, reader)
-            for reader in readers
-            for passage, new in zip(passages, reader.read(passages), strict=True)
-            if new is not None and new.answered >= least and not (asked and is_of_other_period(passage, new, asked))
-        ]
+            answering = []
         if not answering:
             return ranked
-        wanted = asked or (max if last else min)(date for date, *_ in answering)
-        _, _, passage, new, reader = max((it for it in answering if asked or it[0] == wanted), key=lambda it: it[1])
+        passage, new, reader = max(answering, key=lambda it: it[1].answered)
         judge.put(passage, new)
         reader.reread(passage)
         hit = next((it for it in ranked if it.passage.id == passage.id), replace(first, passage=passage))
@@ -319,7 +315,7 @@ class Pipeline:
         # An entry without some words of the question may be about something else.
         if found is None or not (found.is_sure or found.passage.id == passages[0].id):
             return None, judge
-        return found, judge if asked is None else replace(judge, query=replace(query, question=about, text=about))
+        return found, judge if asked is None else judge.asking(about)
 
     def _written(self, query: Query, passages: Sequence[StoredPassage]) -> LineAnswer | None:
         """Return the message whose date answers when somebody wrote or did something."""
@@ -351,6 +347,16 @@ class Pipeline:
                 # Of "Visit" and "Repeat visit", the field of the first alone is "the price of a visit".
                 return None if len(rows.cells) > 1 and named_field(query.question, rows.passages) else rows
         return block_answer(self.snapshot, query.question, passages)
+
+
+def _read_for_record(
+    judge: PassageJudge, passages: Sequence[StoredPassage], least: float
+) -> list[tuple[StoredPassage, Reading, PassageJudge]]:
+    """Return passages that may answer, each with its reading and what read it."""
+    # Without the date, as it must not matter where that is written, and with it.
+    readers = (judge.asking(without_record(judge.query.question)), judge)
+    read = ((it, new, reader) for reader in readers for it, new in zip(passages, reader.read(passages), strict=True))
+    return [(passage, new, reader) for passage, new, reader in read if new is not None and new.answered >= least]
 
 
 def _matches_first(lookup: Lookup, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:

@@ -70,6 +70,11 @@ class Judgement:
         return score if self.reading is None else score + self.reading.share(start, end)
 
 
+def reading_of(judgements: Mapping[int, Judgement], passage: StoredPassage) -> Reading | None:
+    """Return the reader's result for a passage, if it was read."""
+    return judgements[passage.id].reading if passage.id in judgements else None
+
+
 def rerank(query: Query, ranked: Sequence[RankedPassage], judgements: Mapping[int, Judgement]) -> list[RankedPassage]:
     """Re-order the first passages of a hybrid ranking; levels stay in order.
 
@@ -111,10 +116,10 @@ def current_first(
     first = ranked[0] if ranked else None
     if first is None or not first.passage.document.outdated:
         return ranked
-    first_reading = judgements[first.passage.id].reading if first.passage.id in judgements else None
+    first_reading = reading_of(judgements, first.passage)
     least = 0.0 if first_reading is None else max(0.0, first_reading.answered - MOST_LESS_SURE)
     for hit in ranked[1:]:
-        reading = judgements[hit.passage.id].reading if hit.passage.id in judgements else None
+        reading = reading_of(judgements, hit.passage)
         is_sure = _series(hit.passage) == _series(first.passage) and not _missing(question, first.passage, hit.passage)
         limit = least - MOST_LESS_SURE if is_sure else least
         if reading is not None and reading.answered >= limit and is_updated_by(question, first.passage, hit.passage):
@@ -140,9 +145,9 @@ def newest_edition_first(
         judgements: On the first few passages, by row number.
     """
     readings = [
-        (hit, edition, judgements[hit.passage.id].reading)
+        (hit, edition, reading_of(judgements, hit.passage))
         for hit in ranked[:SECOND_DEPTH]
-        if hit.passage.id in judgements and (edition := edition_of(hit.passage)) is not None
+        if (edition := edition_of(hit.passage)) is not None
     ]
     if not readings or readings[0][0] is not ranked[0] or _ASKS_FOR_PAST.search(question) or names_date(question):
         return ranked

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from corpus import lazy_pattern
 from index import Index, StoredPassage
 from qa.answer.extract import Block, Extract
-from qa.answer.results import Answer, Highlight
+from qa.answer.results import Answer, Highlight, answer_from_parts
 from qa.language.terms import surroundings, terms
 from qa.language.values import Span, line_start
 from qa.questions.steps import (
@@ -74,16 +74,10 @@ class BlockAnswer:
 
     def answer(self, passages: Sequence[StoredPassage]) -> Answer | None:
         """Answer with the blocks in the passages that are shown; None if there is none."""
-        ranks = {passage.id: rank for rank, passage in enumerate(passages, start=1)}
-        shown = [(ranks[it.passage.id], it.text) for it in self.blocks if it.passage.id in ranks]
-        if not shown:
-            return None
-        text = "\n".join(text for _, text in shown)
-        cited = tuple(rank for rank, _ in shown)
-        if self.name:
-            return Answer(self.name, cited, sentence=text)
-        by_line = tuple((rank,) for rank, text in shown for _ in text.split("\n")) if len(shown) > 1 else ()
-        return Answer(text, cited, sentence=text, cited_by_line=by_line)
+        answer = answer_from_parts([(it.passage, it.text) for it in self.blocks], passages)
+        if answer is None or (len(answer.citations) > 1 and not self.name):
+            return answer
+        return replace(answer, text=self.name or answer.text, cited_by_line=())
 
     def extracts(self) -> dict[int, Extract]:
         """Return the lines of the blocks as highlights, by the row numbers of their passages."""

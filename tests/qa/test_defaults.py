@@ -117,7 +117,7 @@ def highlighted(_: Path) -> Found:
     items = "Foxes:\n" + "".join(f"- item {number}\n" for number in range(14))
 
     def highlights(text: str, score: Callable[[str], float]) -> list[str]:
-        extracted = extract.extract(stored(text), lambda start, end: score(text[start:end])).highlights
+        extracted = extract.extract(stored(text), lambda start, end: score(text[start:end]), "").highlights
         return [light.text for light in extracted]
 
     return {

@@ -295,7 +295,7 @@ def test_near_best_sentences_are_also_highlighted() -> None:
 
 
 def test_scores_that_differ_only_by_rounding_are_ties() -> None:
-    result = extract(stored("One. Two. Three."), lambda start, _: 0.5 + start * 1e-12)
+    result = extract(stored("One. Two. Three."), lambda start, _: 0.5 + start * 1e-12, "")
     assert [mark.text for mark in result.highlights] == ["One.", "Two.", "Three."]
 
 
@@ -396,9 +396,9 @@ def test_a_lookup_is_answered_by_the_row_or_sentence_that_has_it() -> None:
     """Not by the whole table, nor by the sentence with the best score."""
     text = "Codes are here.\n\n| a | b |\n|---|---|\n| TM-428 | slow |\n| TM-429 | many |"
     at = text.index("TM-429")
-    result = extract(stored(text), lambda start, _: float(start == 0), looked_up=at)
+    result = extract(stored(text), lambda start, _: float(start == 0), "", looked_up=at)
     assert result.answer == result.highlights[0].text == "TM-429 | many"
-    result = extract(stored("It was built. When? In 1926."), lambda start, _: float(start > 0), looked_up=3)
+    result = extract(stored("It was built. When? In 1926."), lambda start, _: float(start > 0), "", looked_up=3)
     assert result.answer == "It was built."
 
 
