@@ -54,6 +54,13 @@ _ASKS_AS_HEADING = lazy_pattern(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
 _CLOSING = " \n*_`\"'”’»)"
 # A heading at the beginning of a paragraph, and a line that is no sentence.
 _RUN_IN = lazy_pattern(r"(?P<mark>[*_]{1,3})(?=\S)[^*_\n?]{1,60}(?P=mark)[.:]?")
+# "What is the password of the gate?", and a statement of a few words: not "The password is not known."
+_ASKS_WHAT_IS = lazy_pattern(r"\W*what(?:['’]?s| is| are| was| were) (?P<what>.+)", re.IGNORECASE | re.DOTALL)
+_STATEMENT = lazy_pattern(
+    r"\W*(?P<what>[^.:;\n]{2,60}?) (?:is|are|was|were)(?: now)?"
+    r" (?!(?:not|no|nowhere|never|to|still|un\w+|\w+(?:ed|ing))\b)\S+(?: \S+){0,4}",
+    re.IGNORECASE,
+)
 # A sentence that only says how what is before it has changed: "Raised to 7.10 from 1 May."
 _CHANGED_SINCE = lazy_pattern(
     r"\W*(?:(?:it|now|since|then|this) ){0,2}(?:(?:has|have) been |is |was |were )?(?:now |since |then )?"
@@ -61,6 +68,19 @@ _CHANGED_SINCE = lazy_pattern(
     r"[^\n]{0,60}?\bto\b[^\n]{0,30}?\d",
     re.IGNORECASE,
 )
+
+
+def states_what_is_asked(question: str, sentence: str) -> bool:
+    """Whether a sentence plainly says what something is: "The gate password is kittiwake."
+
+    Or it has all words of the question, a number or code among them: "pump 12 serviced, pressure 36 kPa".
+    """
+    asked = _ASKS_WHAT_IS.fullmatch(question)
+    topic = terms(asked["what"]) if asked else set()
+    if any(any(map(str.isdigit, term)) for term in topic):
+        return topic < terms(sentence)
+    statement = _STATEMENT.fullmatch(sentence)
+    return statement is not None and bool(topic) and terms(statement["what"]) == topic
 
 
 def skip_stamp(question: str, text: str, sentence: Span) -> Span:

@@ -32,6 +32,7 @@ from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, f
 from qa.answer.which_documents import highlight_title, titles_answer, titles_of_entries
 from qa.language.question_kinds import AUXILIARY, QUESTION_WORD, asks_for_person
 from qa.language.values import Span, lacks_number, lacks_statistic
+from qa.questions.answering_sentence import states_what_is_asked
 from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in
@@ -184,6 +185,7 @@ class Answerer:
             # "Dentist: 020 7946 0958" says whose number it is, and all of a record does.
             or not numbers.isdisjoint(plain_numbers(line))
             or covers_topic_of_sender(self.query.question, best)
+            or states_what_is_asked(self.query.question, line)
         )
 
     def _objection(self, best: StoredPassage, span: Span, reading: Reading | None, *, is_sure: bool) -> str:
