@@ -246,7 +246,11 @@ def _replace_phrase(fragment: str, standalone: str) -> str:
     new_names, old_names = names_in(fragment), names_in(standalone)
     is_determined = re.match(rf"{DETERMINER}\s+", fragment, re.I)
     is_one_of_same = is_determined and re.search(r"\bones?$", fragment)
-    if new_names == [fragment[is_determined.end() if is_determined else 0 :]] and len(old_names) == 1:
+    bare = fragment[is_determined.end() if is_determined else 0 :]
+    # "Project Elm" after "who leads project Fir?"
+    before = "" if not (new_names and old_names) else bare.removesuffix(new_names[0])
+    is_named = len(new_names) == len(old_names) == 1 and bare == before + new_names[0]
+    if is_named and f"{before}{old_names[0]}".lower() in standalone.lower():
         is_possessive = new_names[0].endswith(("'s", "’s"))
         old_name = old_names[0] if is_possessive else re.sub(r"['’]s$", "", old_names[0])
         return standalone.replace(old_name, new_names[0]) + "?"

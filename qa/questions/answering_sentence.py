@@ -71,7 +71,7 @@ _CHANGED_SINCE = lazy_pattern(
 
 
 def states_what_is_asked(question: str, sentence: str) -> bool:
-    """Whether a sentence plainly says what something is: "The gate password is kittiwake."
+    """Whether a sentence plainly says what something is, as in "The gate password is kittiwake".
 
     Or it has all words of the question, a number or code among them: "pump 12 serviced, pressure 36 kPa".
     """

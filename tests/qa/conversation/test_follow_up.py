@@ -38,6 +38,7 @@ MEETING = Turn("Where did Kingma and Ba meet?", "London")
         (Turn("How many reviewers did we have?"), "and area chairs?", "How many area chairs did we have?"),
         (Turn("What did Kingma ask for?"), "and Bahdanau?", "What did Bahdanau ask for?"),
         (Turn("where does Priya's brother live?"), "and Jonas?", "where does Jonas's brother live?"),
+        (Turn("who leads project Fir?"), "and project Elm?", "who leads project Elm?"),
         (Turn("who chaired the meeting?"), "and in 2025?", "who chaired the meeting in 2025?"),
         (Turn("who chaired the meeting in Oslo?"), "and in 2025?", "who chaired the meeting in Oslo in 2025?"),
         (Turn("how much did Herr Kolb charge?"), "what about 2021?", "how much did Herr Kolb charge in 2021?"),

@@ -38,5 +38,6 @@ def test_a_plain_statement_is_found(tmp_path: Path) -> None:
     with opened(tmp_path, reader=True) as retriever:
         result = retriever.ask("what is the gate password?")
         assert result.answer is not None
-        assert (result.found, result.answer.text) == (True, "kittiwake")
+        assert result.found
+        assert "kittiwake" in result.answer.text
         assert not retriever.ask("what is the window password?").found
