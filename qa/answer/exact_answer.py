@@ -14,15 +14,8 @@ from qa.answer.results import Alternative, Answer
 from qa.language.dates import dates_in
 from qa.language.enumerations import extend_to_enumeration, extend_to_field_value, extend_to_list_items
 from qa.language.replacement import find_replacement, replace_if_outdated
-from qa.language.values import (
-    Span,
-    extend_to_whole_values,
-    include_bound,
-    line_start,
-    normalise_values,
-    spans_overlap,
-    years_in,
-)
+from qa.language.spans import Span, line_start, spans_overlap
+from qa.language.values import extend_to_whole_values, include_bound, normalise_values, years_in
 from qa.questions.answering_sentence import only_asks, skip_stamp
 from qa.questions.bands import write_as_bands
 from qa.questions.numbered import cells_at

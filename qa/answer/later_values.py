@@ -27,8 +27,9 @@ from qa.language.replacement import (
     says_plan_changed,
     without_changes,
 )
+from qa.language.spans import Span, spans_overlap
 from qa.language.terms import surroundings, terms
-from qa.language.values import DAY_AND_MONTH, MONTH, NUMBER_WORDS, WEEKDAY, Span, spans_overlap, years_in
+from qa.language.values import DAY_AND_MONTH, MONTH, NUMBER_WORDS, WEEKDAY, years_in
 from qa.questions.answering_sentence import skip_stamp
 from qa.reader.reading import Reading
 from qa.structure.dated_entries import blocks_of, dated_lines

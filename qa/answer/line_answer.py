@@ -19,8 +19,9 @@ from qa.answer.confidence import asks_yes_or_no
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.language.dates import YEAR, Period, asked_period, spell_out_dates
+from qa.language.spans import Span, line_around
 from qa.language.terms import terms
-from qa.language.values import MONTH, WEEKDAY, Span, line_around
+from qa.language.values import MONTH, WEEKDAY
 from qa.questions.bands import asked_day, hours_on
 from qa.questions.log_entries import answering_entry, asks_when
 from qa.questions.long_numbers import phone_number_of

@@ -25,8 +25,9 @@ from qa.language.replacement import (
     restriction_terms,
     says_changed,
 )
+from qa.language.spans import Span, line_start
 from qa.language.terms import surroundings, terms
-from qa.language.values import Span, line_start, years_in
+from qa.language.values import years_in
 from qa.questions.numbered import is_about_other_item, numbered_items_in
 from qa.reader.reading import Reading
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 from corpus import lazy_pattern
-from qa.language.values import NUMBERED, Span, spans_overlap
+from qa.language.spans import Span, spans_overlap
+from qa.language.values import NUMBERED
 
 _WORD = lazy_pattern(r"\w+")
 _DIGIT = lazy_pattern(r"\d")

@@ -12,8 +12,9 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from corpus import lazy_pattern, sentence_spans
+from qa.language.spans import Span, spans_overlap
 from qa.language.terms import terms
-from qa.language.values import DAY_AND_MONTH, MONTH, Span, spans_overlap, years_in
+from qa.language.values import DAY_AND_MONTH, MONTH, years_in
 
 _SMALL_NUMBER = (
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty|ninety)\b"

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from index import STOP_WORDS
-from qa.language.values import Span
+from qa.language.spans import Span
 from qa.structure.tables import tables
 from qa.tables.columns import NO, YES
 

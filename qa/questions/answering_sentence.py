@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from corpus import lazy_pattern
 from index import StoredPassage
+from qa.language.spans import Span, line_start
 from qa.language.terms import has_form_of, surroundings, terms
-from qa.language.values import Span, line_start, years_in
+from qa.language.values import years_in
 from qa.questions.answering_section import asks_why
 from qa.questions.lists import NO_STOP, is_bare_heading, is_bare_title, is_item
 from qa.questions.long_numbers import plain_numbers

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern
 from index import STOP_WORDS, StoredPassage, word_terms
+from qa.language.spans import Span
 from qa.language.terms import surroundings, terms
-from qa.language.values import MONTH, Span
+from qa.language.values import MONTH
 from qa.questions.numbered import UNIT_AFTER, cells_at
 
 _NUMBER = r"\d+(?:,\d{3}(?!\d))*(?:\.\d+)?"

@@ -9,8 +9,8 @@ from itertools import takewhile
 from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.enumerations import asks_for_several, names_several
+from qa.language.spans import Span, line_start
 from qa.language.terms import terms
-from qa.language.values import Span, line_start
 from qa.questions.steps import (
     has_step_number,
     is_below_matching_heading,

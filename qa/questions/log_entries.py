@@ -17,8 +17,9 @@ from typing import NamedTuple
 from corpus import lazy_pattern, sentence_spans
 from index import StoredPassage
 from qa.language.dates import YEAR, Period, asked_time, periods_in, without_time
+from qa.language.spans import Span
 from qa.language.terms import has_form_of, surroundings, terms
-from qa.language.values import MONTH, Span
+from qa.language.values import MONTH
 from qa.structure.dated_entries import LogEntry, dated_entries
 
 _SLASHED = lazy_pattern(r"(?<![\d/])(\d\d?)/(\d\d?)/\d{2,4}(?![\d/])")

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import Index, StoredPassage, word_terms
 from qa.language.dates import dates_in
+from qa.language.spans import Span
 from qa.language.terms import terms
-from qa.language.values import Span
 from qa.questions.lookup import QUOTED
 
 # What may be between the groups of a number.

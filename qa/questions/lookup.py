@@ -15,7 +15,7 @@ from corpus import lazy_pattern, sentence_spans
 from corpus.formats import RECORDS
 from index import STOP_WORDS, StoredPassage, terms, word_terms, words
 from qa.language.dates import WrittenDate, dates_in
-from qa.language.values import Span
+from qa.language.spans import Span
 
 # Text in quotation marks, which must occur literally.
 QUOTED = lazy_pattern(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.dates import dates_in
+from qa.language.spans import Span
 from qa.language.terms import has_form_of, terms
-from qa.language.values import WEEKDAY_NAME, Span
+from qa.language.values import WEEKDAY_NAME
 from qa.questions.log_entries import _OTHER_DATE, OF_QUESTION
 from qa.structure.dated_entries import DATE, parse_date
 from qa.structure.speakers import MOST_PASSAGES, Said, speakers

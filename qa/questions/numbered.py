@@ -14,7 +14,8 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.language.dates import dates_in
-from qa.language.values import MONTH, Span, line_start
+from qa.language.spans import Span, line_start
+from qa.language.values import MONTH
 from qa.structure.tables import tables
 
 _TOKEN = lazy_pattern(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")

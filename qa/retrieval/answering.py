@@ -30,7 +30,8 @@ from qa.answer.line_answer import LineAnswer
 from qa.answer.results import Answer
 from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer, titles_of_entries
-from qa.language.values import Span, lacks_number, lacks_statistic
+from qa.language.spans import Span
+from qa.language.values import lacks_number, lacks_statistic
 from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers
 from qa.questions.numbered import is_about_other_item, numbered_items_in

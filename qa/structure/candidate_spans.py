@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from corpus import code_spans, is_code, lazy_pattern, sentence_spans
 from index import StoredPassage
-from qa.language.values import MONTH, Span
+from qa.language.spans import Span
+from qa.language.values import MONTH
 from qa.structure.code_blocks import code_blocks
 from qa.structure.dated_entries import entry_starts
 from qa.structure.tables import tables

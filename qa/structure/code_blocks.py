@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from corpus import lazy_pattern
-from qa.language.values import Span, line_start
+from qa.language.spans import Span, line_start
 
 _FENCE = lazy_pattern(r"[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)")
 _ORG = lazy_pattern(r"[ \t]*#\+begin_(?P<kind>src|example)\b.*", re.IGNORECASE)

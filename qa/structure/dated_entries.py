@@ -11,7 +11,8 @@ from corpus import lazy_pattern
 from corpus.formats import RECORDS
 from index import StoredPassage
 from qa.language.dates import Period, dates_in
-from qa.language.values import FIELD, MONTH, Span
+from qa.language.spans import Span
+from qa.language.values import FIELD, MONTH
 from qa.structure.tables import tables
 
 _WEEKDAY = r"(?i:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-zäöüß]*\.?,?[ \t]+"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from corpus.formats import RECORDS, format_of
 from index import StoredPassage
-from qa.language.values import Span
+from qa.language.spans import Span
 from qa.structure.tables import tables
 
 _SECTION = lazy_pattern(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")

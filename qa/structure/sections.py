@@ -16,8 +16,8 @@ from typing import NamedTuple
 from corpus import lazy_pattern, path_words
 from corpus.formats import RECORDS
 from index import StoredPassage
+from qa.language.spans import Span
 from qa.language.terms import terms
-from qa.language.values import Span
 
 _LONGEST_HEADING = 90
 _LONGEST_INTRODUCTION = 160

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from corpus import SIGN_OFF, lazy_pattern
 from index import StoredPassage
-from qa.language.values import MONTH, WEEKDAY, Span, line_start
+from qa.language.spans import Span, line_start
+from qa.language.values import MONTH, WEEKDAY
 
 _DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
 _CLOCK = r"\d\d?[:.]\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"

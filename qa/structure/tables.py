@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from corpus import aligned_table, has_box_table, is_rule, lazy_pattern, plain_bars
-from qa.language.values import Span
+from qa.language.spans import Span
 
 _BAR = lazy_pattern(r"(?<!\\)\|")
 _ALIGNED = lazy_pattern(r"\S  +\S|\t")

@@ -15,8 +15,8 @@ from corpus import lazy_pattern
 from index import Index, StoredPassage
 from qa.answer.extract import Block, Extract
 from qa.answer.results import Answer, Highlight
+from qa.language.spans import Span, line_start
 from qa.language.terms import surroundings, terms
-from qa.language.values import Span, line_start
 from qa.questions.steps import (
     OF_COMMANDS,
     asks_how_to,

@@ -16,8 +16,8 @@ from index import Index, StoredPassage
 from qa.answer.extract import Block
 from qa.answer.heading_answer import OF_RELEASES, is_plainly_dated, stems
 from qa.language.dates import dates_in
+from qa.language.spans import Span, line_start
 from qa.language.terms import terms
-from qa.language.values import Span, line_start
 from qa.structure.candidate_spans import LIST_MARKER
 
 _VERSION = r"\d+(?:\.\d+)+(?:[-+.]?[a-z]+[\w.]*)?"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from index import Index, StoredPassage
-from qa.language.values import Span
+from qa.language.spans import Span
 from qa.structure.tables import TextTable, tables
 
 # No table is assembled from a document with more passages.
