@@ -16,6 +16,7 @@ from qa.answer.exact_answer import adds_information, asks_for_words, is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.language.dates import dates_in
+from qa.language.spans import paragraph_around
 from qa.language.values import FIELD, LONGEST_WEEKDAY, MONTH
 from qa.reader.reading import Reading
 
@@ -218,9 +219,8 @@ def _nearest(words: re.Pattern[str], abbreviation: str, text: str) -> tuple[int,
 
 def prefer_other_fields(passage: StoredPassage, extract: Extract) -> Extract:
     """Answer with the other fields of a record if the answer is a field that has only a date."""
-    text, (start, end) = passage.text, extract.answer_span
-    after = text.find("\n\n", end)
-    record = max(passage.body, text.rfind("\n\n", 0, start) + 1), len(text) if after < 0 else after
+    text, start = passage.text, extract.answer_span[0]
+    record = paragraph_around(text, extract.answer_span, passage.body)
     others = [match.span() for match in FIELD.finditer(text, *record) if not _is_date(match["value"])]
     field = FIELD.match(text, start, record[1])
     if not others or field is None or not _is_date(field["value"]):

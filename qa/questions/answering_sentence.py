@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from corpus import lazy_pattern
 from index import StoredPassage
-from qa.language.spans import Span, line_start
+from qa.language.spans import Span, line_start, paragraph_around
 from qa.language.terms import has_form_of, surroundings, terms
 from qa.language.values import years_in
 from qa.questions.answering_section import asks_why
@@ -146,8 +146,8 @@ def below_run_in_heading(question: str, text: str, spans: Sequence[Span], best: 
     following = [span for span in spans if span[0] >= best[1]]
     if not (is_marked or is_line) or not named or not is_named or not following or asks_how_to(question):
         return best
-    end = text.find("\n\n", best[1])
-    below = [span for span in following if end < 0 or span[1] <= end]
+    _, end = paragraph_around(text, best)
+    below = [span for span in following if span[1] <= end]
     if not below or "\n\n" in text[best[1] : below[0][0]] or is_item(text, below[0]):
         return best
     whole = below[0][0], below[-1][1]

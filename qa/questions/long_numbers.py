@@ -13,7 +13,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import Index, StoredPassage, word_terms
 from qa.language.dates import dates_in
-from qa.language.spans import Span
+from qa.language.spans import Span, lines_of
 from qa.language.terms import terms
 from qa.questions.lookup import QUOTED
 
@@ -144,9 +144,8 @@ def phone_number_of(question: str, passages: Sequence[StoredPassage]) -> tuple[S
 
 def _numbers_of(question: str, name: set[str], passage: StoredPassage) -> Iterator[Span]:
     """Yield the telephone numbers in lines of a passage that have all terms of a name."""
-    at = passage.body
-    for line in passage.text[passage.body :].split("\n"):
-        start, at = at, at + len(line) + 1
+    for start, end in lines_of(passage.text, passage.body):
+        line = passage.text[start:end]
         if len(line) > _LONGEST_LINE or sum(map(str.isdigit, line)) < _LEAST or not name <= terms(line):
             continue
         numbers = [it for it in long_numbers(line) if _is_phone(line, it)]

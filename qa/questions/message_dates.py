@@ -9,7 +9,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.dates import dates_in
-from qa.language.spans import Span
+from qa.language.spans import Span, trimmed
 from qa.language.terms import has_form_of, terms
 from qa.language.values import WEEKDAY_NAME
 from qa.questions.log_entries import _OTHER_DATE, OF_QUESTION
@@ -111,7 +111,7 @@ def _telling(topic: set[str], said: Said, passage: StoredPassage) -> Span | None
     message = terms(f"{passage.title if passage.is_mail else ''} {text[slice(*said.span)]}")
     if not most or 2 * most < len(what) or not all(has_form_of(term, message) for term in what):
         return None
-    start = span[0] + len(text[slice(*span)]) - len(text[slice(*span)].lstrip())
+    start = trimmed(text, span)[0]
     sentence = text[start : span[1]]
     # "I have lost it" is never told with the time at which it was.
     has_time = not _PERFECT.search(sentence) and (_OTHER_TIME.search(sentence) or _OTHER_DATE.search(sentence))

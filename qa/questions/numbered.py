@@ -14,7 +14,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.language.dates import dates_in
-from qa.language.spans import Span, line_start
+from qa.language.spans import Span, line_start, paragraph_around
 from qa.language.values import MONTH
 from qa.structure.tables import tables
 
@@ -260,8 +260,7 @@ def _row_text(passage: StoredPassage, answer_span: Span) -> str:
     text = passage.text
     if cells := cells_at(passage, answer_span[0]):
         return "\n".join(f"{column}: {text[slice(*cell)]}" for column, cell in cells)
-    start, end = max(text.rfind("\n\n", 0, answer_span[0]), passage.body, 0), text.find("\n\n", answer_span[1])
-    lines = text[start : end if end >= 0 else len(text)].strip().split("\n")
+    lines = text[slice(*paragraph_around(text, answer_span, passage.body))].strip().split("\n")
     return "\n".join(lines) if len(lines) > 1 and all(map(_FIELD.fullmatch, lines)) else ""
 
 

@@ -11,7 +11,7 @@ from corpus import lazy_pattern
 from corpus.formats import RECORDS
 from index import StoredPassage
 from qa.language.dates import Period, dates_in
-from qa.language.spans import Span
+from qa.language.spans import Span, lines_of, trimmed
 from qa.language.values import FIELD, MONTH
 from qa.structure.tables import tables
 
@@ -87,9 +87,8 @@ def _lines_after_dates(text: str, body: int) -> list[LogEntry]:
 def _lines_before_dates(text: str, body: int) -> list[LogEntry]:
     """Return the lines that end with a date, if two or more follow one another: one may be wrapped prose."""
     runs: list[list[LogEntry]] = [[]]
-    at = body
-    for line in text[body:].split("\n"):
-        start, at = at, at + len(line) + 1
+    for start, end in lines_of(text, body):
+        line = text[start:end]
         match = _ENTRY_BEFORE_DATE.search(line) if len(line) <= _LONGEST_LINE else None
         date = parse_date(match["date"]) if match else None
         if match is not None and date is not None and line[: match.start()].strip():
@@ -139,12 +138,10 @@ def parse_date(text: str) -> Period | None:
 
 
 def blocks_of(text: str, body: int) -> Iterator[Span]:
-    """Yield the paragraphs, list items and dated lines of a text from its body on."""
+    """Return the paragraphs, list items and dated lines of a text from its body on."""
     cuts = [body, *(match.end() for match in _BLOCK.finditer(text, body)), len(text)]
-    for start, end in pairwise(cuts):
-        block = text[start:end]
-        if block.strip():
-            yield start + len(block) - len(block.lstrip()), start + len(block.rstrip())
+    blocks = (trimmed(text, between) for between in pairwise(cuts))
+    return (block for block in blocks if block[0] < block[1])
 
 
 def dated_lines(text: str) -> list[tuple[int, Period]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from corpus.formats import RECORDS, format_of
 from index import StoredPassage
-from qa.language.spans import Span
+from qa.language.spans import Span, lines_of
 from qa.structure.tables import tables
 
 _SECTION = lazy_pattern(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")
@@ -93,9 +93,8 @@ def _settings(text: str, body: int) -> Iterator[Record]:
     above: list[tuple[int, str]] = []
     found: dict[tuple[object, ...], Record] = {}
     items = 0
-    at = body
-    for line in text[body:].split("\n"):
-        start, at = at, at + len(line) + 1
+    for start, end in lines_of(text, body):
+        line = text[start:end]
         if named := _SECTION.fullmatch(line):
             section, above = tuple(named["name"].split(".")), []
             continue

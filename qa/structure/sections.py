@@ -16,7 +16,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern, path_words
 from corpus.formats import RECORDS
 from index import StoredPassage
-from qa.language.spans import Span
+from qa.language.spans import Span, trimmed
 from qa.language.terms import terms
 
 _LONGEST_HEADING = 90
@@ -254,7 +254,7 @@ def sections(passage: StoredPassage) -> Iterator[Section]:
             first, last = following.pop(0)
         while following and _ITEM.match(text, first) and _ITEM.match(text, following[0][0]):
             last = following.pop(0)[1]
-        first += len(text[first:last]) - len(text[first:last].lstrip("\n"))
+        first = trimmed(text, (first, last), "\n")[0]
         part = passage, (first, last)
         yield Section(line[0].strip(_MARKS), passage.heading, (part,), (start, line.end()), is_known=False)
 
@@ -336,7 +336,7 @@ def _blocks(text: str, start: int) -> Iterator[Span]:
     """Yield the paragraphs of a text, without the blank lines between them."""
     breaks = [(start, start), *(match.span() for match in _BLANK_LINE.finditer(text, start)), (len(text), len(text))]
     for (_, first), (last, _) in pairwise(breaks):
-        begin = first + len(text[first:last]) - len(text[first:last].lstrip("\n"))
+        begin = trimmed(text, (first, last), "\n")[0]
         end = first + len(text[first:last].rstrip())
         if begin < end:
             yield begin, end

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from corpus import SIGN_OFF, lazy_pattern
 from index import StoredPassage
-from qa.language.spans import Span, line_start
+from qa.language.spans import Span, line_start, trimmed
 from qa.language.values import MONTH, WEEKDAY
 
 _DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
@@ -104,8 +104,7 @@ def turns(text: str, start: int = 0) -> tuple[Turn, ...]:
         else:
             stop = text.find("\n", at, end)
             stop = end if stop < 0 else stop
-        words = at + len(text[at:stop]) - len(text[at:stop].lstrip())
-        stop = len(text[:stop].rstrip())
+        words, stop = trimmed(text, (at, stop))
         if words < stop:
             name = next(filter(None, map(match.groupdict().get, ("name", "nick", "padded", "above"))))
             result.append(Turn(name.strip(), (match.start(), stop), (words, stop)))

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from corpus import aligned_table, has_box_table, is_rule, lazy_pattern, plain_bars
-from qa.language.spans import Span
+from qa.language.spans import Span, lines_of, trimmed
 
 _BAR = lazy_pattern(r"(?<!\\)\|")
 _ALIGNED = lazy_pattern(r"\S  +\S|\t")
@@ -50,10 +50,7 @@ def tables(text: str, context: str = "") -> tuple[TextTable, ...]:
         text = plain_bars(text)
     if "|" not in text and not _ALIGNED.search(text):
         return ()
-    lines, at = [], 0
-    for line in text.split("\n"):
-        lines.append((at, line))
-        at += len(line) + 1
+    lines = [(start, text[start:end]) for start, end in lines_of(text)]
     if "|" not in text:
         return tuple(_aligned(lines, from_context if len(from_context) > 1 else ()))
     blocks = [list(block) for is_part, block in groupby(lines, key=lambda line: _has_bars(line[1])) if is_part]
@@ -119,8 +116,7 @@ def _cells(at: int, line: str) -> tuple[Span, ...]:
     last = len(line.rstrip()) - line.rstrip().endswith("|")
     spans = []
     for end in (*(bar.start() for bar in _BAR.finditer(line, first, last)), last):
-        cell = line[first:end]
-        start = first + len(cell) - len(cell.lstrip())
-        spans.append((at + start, at + start + len(cell.strip())))
+        start, stop = trimmed(line, (first, end))
+        spans.append((at + start, at + stop))
         first = end + 1
     return tuple(spans)

@@ -16,7 +16,7 @@ from index import Index, StoredPassage
 from qa.answer.extract import Block
 from qa.answer.heading_answer import OF_RELEASES, is_plainly_dated, stems
 from qa.language.dates import dates_in
-from qa.language.spans import Span, line_start
+from qa.language.spans import Span, line_start, trimmed
 from qa.language.terms import terms
 from qa.structure.candidate_spans import LIST_MARKER
 
@@ -287,8 +287,7 @@ def _version(title: str, about: set[str], *, is_named: bool) -> str | None:
 
 
 def _lines(text: str) -> Iterator[Span]:
-    for line in re.finditer(r"\S.*", text):
-        yield line.start(), line.start() + len(line[0].rstrip())
+    return (trimmed(text, line.span()) for line in re.finditer(r"\S.*", text))
 
 
 def _bare(text: str, span: Span) -> Span:
