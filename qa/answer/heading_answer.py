@@ -232,5 +232,5 @@ def prefer_other_fields(passage: StoredPassage, extract: Extract) -> Extract:
 def _is_date(value: str) -> bool:
     """Whether a value is a date, perhaps with its weekday and times."""
     first = next(iter(dates_in(value)), None)
-    is_early = first is not None and first.end - len(first.text) <= LONGEST_WEEKDAY
+    is_early = first is not None and first.span[0] <= LONGEST_WEEKDAY
     return first is not None and is_early and _TIMES.fullmatch(value, first.end) is not None

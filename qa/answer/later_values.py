@@ -135,7 +135,7 @@ def statements_of(question: str, passage: StoredPassage, opening: str) -> Iterat
     dated = [
         date for line in lines for date in dates_in(line) if date.year and (date.end == len(line) or _SENT.match(line))
     ]
-    own = own_period(passage) or next((Period(date.year, date.month, date.day) for date in dated), None)
+    own = own_period(passage) or next((date.period for date in dated), None)
     years = years_in("\n".join((*passage.heading, passage.title, passage.document.path)))
     stamps = [] if passage.is_mail else dated_lines(passage.text)
     if own is None and not stamps:

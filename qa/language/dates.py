@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern
 from index import Among, Index, word_terms
+from qa.language.spans import Span
 from qa.language.values import GERMAN_MONTH_NAMES, MONTH, MONTH_NAMES, month_of
 
 _DAYS = 31
@@ -67,6 +68,16 @@ class WrittenDate(NamedTuple):
     name: str
 
     @property
+    def span(self) -> Span:
+        """Its characters."""
+        return self.end - len(self.text), self.end
+
+    @property
+    def period(self) -> Period:
+        """The day as a period."""
+        return Period(self.year, self.month, self.day)
+
+    @property
     def words(self) -> tuple[str, ...]:
         """The words of all forms in which the date may be written."""
         day, month, year = self.day, self.month, self.year
@@ -121,7 +132,7 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
 
 def periods_in(text: str) -> list[Period]:
     """Return the days of a text, and the months that it names without a day, in no particular order."""
-    found = [Period(date.year, date.month, date.day) for date in dates_in(text)]
+    found = [date.period for date in dates_in(text)]
     named = [Period(int(it["year"] or 0), month_of(it["month"])) for it in _NAMED_MONTH.finditer(text)]
     figures = [Period(int(year), int(month)) for year, month in _MONTH_IN_FIGURES.findall(text)]
     return found + named + [month for month in figures if not any(month.overlaps(day) for day in found)]
@@ -147,7 +158,7 @@ def without_time(question: str) -> str:
 
 def without_periods(question: str) -> str:
     """Leave out the days and months that a question names: "who came?" for "who came on 4 June?"."""
-    spans = [(date.end - len(date.text), date.end) for date in dates_in(question)]
+    spans = [date.span for date in dates_in(question)]
     spans += [match.span() for match in _NAMED_MONTH.finditer(question)]
     spans += [
         it.span() for it in _MONTH_IN_FIGURES.finditer(question) if not any(a <= it.start() < b for a, b in spans)
@@ -192,6 +203,6 @@ def _with_dates(text: str, form: Callable[[WrittenDate], str], *, most: int | No
     """Write each date of a text, or the first few, in the form that a function gives it."""
     pieces, at = [], 0
     for date in islice(dates_in(text), most):
-        pieces += [text[at : date.end - len(date.text)], form(date)]
+        pieces += [text[at : date.span[0]], form(date)]
         at = date.end
     return "".join([*pieces, text[at:]])

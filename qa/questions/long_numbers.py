@@ -13,7 +13,7 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import Index, StoredPassage, word_terms
 from qa.language.dates import dates_in
-from qa.language.spans import Span, lines_of
+from qa.language.spans import Span, lines_of, spans_overlap
 from qa.language.terms import terms
 from qa.questions.lookup import QUOTED
 
@@ -107,8 +107,8 @@ def long_numbers(text: str) -> list[re.Match[str]]:
     found = (it for it in _NUMBER.finditer(text) if it.end() - it.start() <= _LONGEST)
     found = (it for it in found if sum(map(str.isdigit, it[0])) >= _LEAST)
     numbers = [it for it in found if not any(kind.fullmatch(it[0]) for kind in _NOT_NUMBERS) and not _is_period(it[0])]
-    dates = [(date.end - len(date.text), date.end) for date in dates_in(text)] if numbers else []
-    return [it for it in numbers if not any(start < it.end() and it.start() < end for start, end in dates)]
+    dates = [date.span for date in dates_in(text)] if numbers else []
+    return [it for it in numbers if not any(spans_overlap(date, it.span()) for date in dates)]
 
 
 def plain_numbers(text: str) -> set[str]:

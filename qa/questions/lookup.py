@@ -102,7 +102,7 @@ class _LookupItem:
     def spans(self, text: str, parts: Sequence[_WordPart]) -> list[Span]:
         """Return the spans of the item in a text."""
         if self.date is not None:
-            return [(date.end - len(date.text), date.end) for date in dates_in(text) if date.is_same_day(self.date)]
+            return [date.span for date in dates_in(text) if date.is_same_day(self.date)]
         if self.pattern is not None:
             return [match.span() for match in self.pattern.finditer(text)]
         size = len(self.stems)
@@ -218,7 +218,7 @@ def lookup_of_any(topic: str) -> Lookup | None:
 def _items(text: str) -> Iterator[_LookupItem]:
     at = 0
     for date in dates_in(text):
-        yield from _words(text[at : date.end - len(date.text)])
+        yield from _words(text[at : date.span[0]])
         yield _LookupItem(date=date)
         at = date.end
     yield from _words(text[at:])

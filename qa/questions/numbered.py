@@ -283,7 +283,7 @@ def _sided_items(text: str) -> Iterator[NumberedItem]:
 
 def _numbered_items(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[NumberedItem]:
     """Yield the items of a text that are numbers, letters and codes, but not dates, times or amounts."""
-    dates = [(date.end - len(date.text), date.end) for date in dates_in(text)]
+    dates = [date.span for date in dates_in(text)]
     noun, before, code_before, start, end, in_list = "", "", "", 0, 0, False
     for token in _TOKEN.finditer(text):
         word, gap = token[0], text[end : token.start()]

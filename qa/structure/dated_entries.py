@@ -130,7 +130,7 @@ def parse_date(text: str) -> Period | None:
     """Return a date; its year is 0 if it has none."""
     found = next(iter(dates_in(text.strip(". "))), None)
     if found is not None:
-        return Period(found.year, found.month, found.day)
+        return found.period
     short = re.search(r"(?<!\d)(\d{1,2})[./-](\d{1,2})[./-](\d\d)?(?!\d)", text)
     if short is None or not (0 < int(short[1]) <= 31 and 0 < int(short[2]) <= 12):
         return None
@@ -147,4 +147,4 @@ def blocks_of(text: str, body: int) -> Iterator[Span]:
 def dated_lines(text: str) -> list[tuple[int, Period]]:
     """Return where the lines of a chat or log that begin with a date begin, and their dates."""
     stamps = ((entry.start(), next(dates_in(entry["date"]), None)) for entry in _ENTRY.finditer(text))
-    return [(start, Period(date.year, date.month, date.day)) for start, date in stamps if date is not None]
+    return [(start, date.period) for start, date in stamps if date is not None]
