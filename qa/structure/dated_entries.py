@@ -73,14 +73,13 @@ def dated_entries(passage: StoredPassage) -> list[LogEntry]:
 
 def _lines_after_dates(text: str, body: int) -> list[LogEntry]:
     """Return the lines that begin with a date, each up to the next one or a blank line."""
-    starts = [match for match in _ENTRY.finditer(text, body) if parse_date(match["date"]) is not None]
-    ends = [*(match.start() for match in starts[1:]), len(text)]
+    dated = ((match, parse_date(match["date"])) for match in _ENTRY.finditer(text, body))
+    starts = [(match, date) for match, date in dated if date is not None]
+    ends = [*(match.start() for match, _ in starts[1:]), len(text)]
     entries = []
-    for match, end in zip(starts, ends, strict=bool(starts)):
+    for (match, date), end in zip(starts, ends, strict=bool(starts)):
         blank = text.find("\n\n", match.end(), end)
-        date = parse_date(match["date"])
-        if date is not None:
-            entries.append(LogEntry(date, match.span("date"), (match.end("date"), end if blank < 0 else blank)))
+        entries.append(LogEntry(date, match.span("date"), (match.end("date"), end if blank < 0 else blank)))
     return entries
 
 
