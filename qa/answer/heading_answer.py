@@ -142,7 +142,7 @@ def _version(heading: str) -> str:
 def stems(text: str) -> list[str]:
     """Return the stems of the words of a text in order, without stop words; "v1.9.0" is 1.9.0."""
     words = (number or word for number, word in _WORD.findall(text.lower()))
-    return [stem for word in words if word not in STOP_WORDS for stem in word_terms(word)]
+    return [stem for word in words if word not in STOP_WORDS for stem in word_terms(word) if stem]
 
 
 def prefer_definition(question: str, passage: StoredPassage, extract: Extract) -> Extract:

@@ -57,6 +57,7 @@ def test_heading_is_not_quoted_unless_it_answers(question: str, answer: str, ans
         (WHEN, True),
         ("which day did v1.4.2 come out?", True),
         ("When was Quillon 1.4.2 published?", True),
+        ("When was Quillon's 1.4.2 published?", True),
         ("When was 1.4.1 released?", False),
         ("When was 1.4.2 deployed in Oslo?", False),
         ("When was it released?", False),
