@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from corpus import lazy_pattern, sentence_spans
@@ -95,7 +94,7 @@ def exact_answer(
     passages: Sequence[StoredPassage],
     extracts: Mapping[int, Extract],
     readings: Mapping[int, Reading],
-    said: Mapping[int, Sequence[Said]] = MappingProxyType({}),
+    said: Mapping[int, Sequence[Said]],
 ) -> Answer | None:
     """Answer a question from the passages that are shown; None if there is nothing to quote.
 

@@ -154,7 +154,7 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> LineAnswer 
     return LineAnswer(passage, _extract(passage, field.span, name, is_certain=not unknown))
 
 
-def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period | None = None) -> LineAnswer | None:
+def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period | None) -> LineAnswer | None:
     """Return the entry of a log or diary that answers; None if none surely does, or several do.
 
     If the question asks when something was, its date is the answer; else the reader has to find that in the entry.

@@ -76,9 +76,7 @@ def asks_when(question: str) -> bool:
     return bool(_PAST_TENSE.search(question) or _ASKS_FOR_LAST.search(question))
 
 
-def answering_entry(
-    question: str, passages: Sequence[StoredPassage], asked: Period | None = None
-) -> EntryAnswer | None:
+def answering_entry(question: str, passages: Sequence[StoredPassage], asked: Period | None) -> EntryAnswer | None:
     """Return the entry that tells when something was; None if none has most words of the question, or several have.
 
     Of several, the last or the first one answers a question for that.

@@ -23,7 +23,7 @@ class Readable(NamedTuple):
     origin: npt.NDArray[np.int32]
 
 
-def readable(text: str, context: str = "") -> Readable:
+def readable(text: str, context: str) -> Readable:
     """Rewrite the tables and the dated entries of a text for the reader; see `tables` for the context."""
     parts: list[str] = []
     origin: list[int] = []

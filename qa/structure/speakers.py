@@ -111,7 +111,7 @@ def turns(text: str, start: int = 0) -> tuple[Turn, ...]:
     return tuple(result) if len(result) > 1 else ()
 
 
-def speakers(passage: StoredPassage, document: Sequence[StoredPassage] = ()) -> list[Said]:
+def speakers(passage: StoredPassage, document: Sequence[StoredPassage]) -> list[Said]:
     """Return whose words the parts of a passage are, as far as that is known.
 
     Args:

@@ -38,7 +38,7 @@ class TextTable:
 
 
 @lru_cache(maxsize=64)  # rules and the reader ask for those of the same passages
-def tables(text: str, context: str = "") -> tuple[TextTable, ...]:
+def tables(text: str, context: str) -> tuple[TextTable, ...]:
     """Return the tables of a text: two or more consecutive lines with bars, or else those of aligned cells.
 
     If a table continues from another passage, the column names are the last part of the context, and one line is

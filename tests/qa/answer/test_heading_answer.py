@@ -32,7 +32,7 @@ def test_a_heading_answers_like_a_sentence() -> None:
     assert result is not None
     assert result.highlights == (Highlight((93, 113), "1.4.2 (17 June 2023)"),)
     passage, read = stored(RELEASE, start=90, body=BODY), reading(RELEASE, answer="17 June 2023", answered=3.0)
-    answer = exact_answer(WHEN, [passage], {1: result}, {1: read})
+    answer = exact_answer(WHEN, [passage], {1: result}, {1: read}, {})
     assert answer is not None
     assert (answer.text, answer.sentence) == ("17 June 2023", "1.4.2 (17 June 2023)")
 
