@@ -3,7 +3,6 @@
 "When was the skip delivered?" is answered with the date of the entry that has the words of the question, and "when was
 the tank last cleaned?" with the date of the latest one. The date may also be at the end of each line, or in a column of
 a table. A question with a month, "who cleaned the tank in May?", is answered from an entry of that month or not at all.
-"When did Ann write about the tank?" is answered with the date of her message about it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from qa.structure.dated_entries import LogEntry, dated_entries
 
 _SLASHED = lazy_pattern(r"(?<![\d/])(\d\d?)/(\d\d?)/\d{2,4}(?![\d/])")
 _MONTHS = 12
-_OTHER_DATE = lazy_pattern(rf"(?<!\d)(?:19|20)\d\d(?!\d)|\b{MONTH}|\d[./]\d{{1,2}}[./]")
+OTHER_DATE = lazy_pattern(rf"(?<!\d)(?:19|20)\d\d(?!\d)|\b{MONTH}|\d[./]\d{{1,2}}[./]")
 _ASKS_WHEN = lazy_pattern(
     r"\W*(?:when|(?:on )?(?:what|which) (?:day|date)|(?:what|when) was the last time|(?:the )?last time)\b",
     re.IGNORECASE,
@@ -167,7 +166,7 @@ def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:
         missing = len(topic - own - around)
         # Below a heading there may be much else, and an entry may tell when something else was.
         is_likely = not missing or (entry.stamp[0] >= passage.body and own - around and 2 * missing <= len(topic))
-        if own and is_likely and not _OTHER_DATE.search(_without_stamp(text, entry)):
+        if own and is_likely and not OTHER_DATE.search(_without_stamp(text, entry)):
             yield _Match(missing, len(own), passage, entry)
 
 

@@ -12,7 +12,7 @@ from qa.language.dates import dates_in
 from qa.language.spans import Span, trimmed
 from qa.language.terms import has_form_of, terms
 from qa.language.values import WEEKDAY_NAME
-from qa.questions.log_entries import _OTHER_DATE, OF_QUESTION
+from qa.questions.log_entries import OF_QUESTION, OTHER_DATE
 from qa.structure.dated_entries import DATE, parse_date
 from qa.structure.speakers import MOST_PASSAGES, Said, speakers
 
@@ -114,7 +114,7 @@ def _telling(topic: set[str], said: Said, passage: StoredPassage) -> Span | None
     start = trimmed(text, span)[0]
     sentence = text[start : span[1]]
     # "I have lost it" is never told with the time at which it was.
-    has_time = not _PERFECT.search(sentence) and (_OTHER_TIME.search(sentence) or _OTHER_DATE.search(sentence))
+    has_time = not _PERFECT.search(sentence) and (_OTHER_TIME.search(sentence) or OTHER_DATE.search(sentence))
     did = (word for match in _DID.finditer(sentence) for word in terms(match[0]))
     is_theirs = is_told or any(has_form_of(word, what) for word in did)
     return None if not is_theirs or (has_time and not is_told) else (start, span[1])
