@@ -64,9 +64,9 @@ _NOTE = lazy_pattern(r"(?:(?<=[^\W\d_])|(?<=[\s(](?:1[5-9]|20)\d\d))[.!?][\"â€â
 # The marks before a quoted line of a message, and a line that surely is quoted, while "> 40 mg" may be a bound.
 _QUOTED_LINE = lazy_pattern(r"(?:>[ \t]*+)+(?=\S)")
 _QUOTED_WORDS = lazy_pattern(r"^>[> \t]*[^\W\d_]", re.MULTILINE)
-# A value that the sentence denies, rather than a bound such as "not before 8:00".
 # No answer to "which van is free?"
 _YES_OR_NO = lazy_pattern(r"\W*(?:yes|no)\W*", re.IGNORECASE)
+# A value that the sentence denies, rather than a bound such as "not before 8:00".
 _DENIED = lazy_pattern(r"not (?:(?:at|by|for|from|in|on|the) )*\d", re.IGNORECASE)
 # Up to so many words that a line chooses are the answer, of more the reader picks some.
 _MOST_WORDS_CHOSEN = 3

@@ -1,8 +1,7 @@
-"""Find the tables in a passage, and rewrite it for the reader: each cell after the name of its column.
+"""Find the tables in a passage.
 
 A table is lines with bars, as in Markdown, to which other formats are converted, or drawn with boxes, or with aligned
-cells. Six layers cannot count bars or blanks to find the column of a cell, so the reader is given `Model: HX-220;
-Weight (kg): 7.9` instead of `| HX-220 | 7.9 |`.
+cells.
 """
 
 from __future__ import annotations
