@@ -171,7 +171,8 @@ def prefer_definition(question: str, passage: StoredPassage, extract: Extract) -
 
 def prefer_expansion(question: str, passage: StoredPassage, extract: Extract) -> Extract:
     """Answer with the words that an abbreviation stands for, if a question asks for these and the passage has them."""
-    span = _expansion(question, passage.text)
+    asks = _ASKS_FOR_EXPANSION.search(question)
+    span = _expansion(asks, passage.text) if asks else None
     if span is None:
         return extract
     start, end = span
@@ -182,14 +183,12 @@ def prefer_expansion(question: str, passage: StoredPassage, extract: Extract) ->
 
 def lacks_expansion(question: str, passage: StoredPassage) -> bool:
     """Whether a question asks what an abbreviation stands for, and a passage does not say so."""
-    return _ASKS_FOR_EXPANSION.search(question) is not None and _expansion(question, passage.text) is None
-
-
-def _expansion(question: str, text: str) -> tuple[int, int] | None:
-    """Return the words near an abbreviation that begin with its letters: "venous thromboembolism (VTE)"."""
     asks = _ASKS_FOR_EXPANSION.search(question)
-    if asks is None:
-        return None
+    return asks is not None and _expansion(asks, passage.text) is None
+
+
+def _expansion(asks: re.Match[str], text: str) -> tuple[int, int] | None:
+    """Return the words near an abbreviation that begin with its letters: "venous thromboembolism (VTE)"."""
     abbreviation = asks["first"] or asks["last"]
     first, *rest = (letter for letter in abbreviation if letter.isalpha())
     # Each letter begins the next word or the one after that; or a small or any letter may be within a word, too.

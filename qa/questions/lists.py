@@ -126,7 +126,7 @@ def _lines_around(question: str, passage: StoredPassage, spans: Sequence[Span], 
 
 
 def _indent(text: str, span: Span) -> int:
-    line = text[text.rfind("\n", 0, span[0]) + 1 : span[1]]
+    line = text[line_start(text, span[0]) : span[1]]
     return len(line) - len(line.lstrip())
 
 

@@ -30,7 +30,6 @@ _MAX_PASSAGES = 200
 _OPENING_LINES = 4
 _BEGINNING = 3
 _WORD = lazy_pattern(r"\w+")
-_POSSESSIVE = lazy_pattern(r"['’]s\b")
 _BLANK_LINE = lazy_pattern(r"\n[ \t]*\n")
 _LINE = lazy_pattern(r"[^\n]*\S")
 _ITEM = lazy_pattern(r"[ \t]*(?:[•◦▪‣●○■□–—*+-]|\(?\d{1,3}[.)]|\(?[A-Za-z][.)])[ \t]+")
