@@ -16,7 +16,7 @@ from qa.answer.exact_answer import adds_information, asks_for_words, is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.language.dates import dates_in
-from qa.language.spans import paragraph_around
+from qa.language.spans import paragraph_around, spans_overlap
 from qa.language.values import FIELD, LONGEST_WEEKDAY, MONTH
 from qa.reader.reading import Reading
 
@@ -163,7 +163,7 @@ def prefer_definition(question: str, passage: StoredPassage, extract: Extract) -
         if is_type != (asks["type"] is not None):
             return extract
         start, end = (passage.start + at for at in (line.end() - len(line[0].lstrip()), line.end()))
-        others = (mark for mark in extract.highlights if mark.chars[0] >= end or mark.chars[1] <= start)
+        others = (mark for mark in extract.highlights if not spans_overlap(mark.chars, (start, end)))
         highlights = (Highlight((start, end), line[0].lstrip()), *others)
         return replace(extract, highlights=highlights, answer=highlights[0].text, name=line["name"])
     return extract
@@ -175,9 +175,8 @@ def prefer_expansion(question: str, passage: StoredPassage, extract: Extract) ->
     span = _expansion(asks, passage.text) if asks else None
     if span is None:
         return extract
-    start, end = span
-    mark = Highlight.of(passage, (start, end))
-    others = tuple(it for it in extract.highlights if it.chars[0] >= mark.chars[1] or it.chars[1] <= mark.chars[0])
+    mark = Highlight.of(passage, span)
+    others = tuple(it for it in extract.highlights if not spans_overlap(it.chars, mark.chars))
     return replace(extract, highlights=(mark, *others), answer_span=span, answer=mark.text, name=mark.text)
 
 
