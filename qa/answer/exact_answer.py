@@ -12,7 +12,7 @@ from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer
 from qa.language.dates import dates_in
 from qa.language.enumerations import extend_to_enumeration, extend_to_field_value, extend_to_list_items
-from qa.language.replacement import find_replacement, replace_if_outdated
+from qa.language.replacement import STRUCK_OUT, find_replacement, replace_if_outdated
 from qa.language.spans import Span, line_start, spans_overlap
 from qa.language.values import extend_to_whole_values, include_bound, normalise_values, years_in
 from qa.questions.answering_sentence import only_asks, skip_stamp
@@ -56,7 +56,6 @@ _MARKED = lazy_pattern(
     r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
 )
 _CODE = lazy_pattern(r"`[^`\n]+`")
-_STRUCK_OUT = lazy_pattern(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
 _VALUE = lazy_pattern(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
 # The end of a sentence with the number of a note.
@@ -287,7 +286,7 @@ def _strip_quotation_marks(line: str, text: str) -> str:
 
 def _skip_struck_out(text: str, sentence: Span, reading: Reading) -> Span:
     """Return the likeliest part of a sentence that is not ~~struck out~~; the sentence if all of it is."""
-    cuts = [sentence[0], *(at for match in _STRUCK_OUT.finditer(text, *sentence) for at in match.span()), sentence[1]]
+    cuts = [sentence[0], *(at for match in STRUCK_OUT.finditer(text, *sentence) for at in match.span()), sentence[1]]
     parts = [part for part in zip(cuts[::2], cuts[1::2], strict=True) if _WORD.search(text, *part)]
     return max(parts, key=lambda part: reading.share(*part), default=sentence)
 

@@ -19,15 +19,14 @@ from qa.questions.long_numbers import plain_numbers
 from qa.questions.numbered import numbered_items_in, prefer_span_about_items
 from qa.questions.steps import asks_how_to
 from qa.structure.candidate_spans import LONGEST_SPAN, SpanScore, without_marker
-from qa.structure.speakers import turns
+from qa.structure.speakers import DAY, turns
 
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
-_DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
 _CLOCK = r"\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s"
-_STAMP = rf"(?:\[?(?:{_DAY},?\s)?{_CLOCK})?"
+_STAMP = rf"(?:\[?(?:{DAY},?\s)?{_CLOCK})?"
 _TURN = lazy_pattern(_STAMP + r"[^:\n]{1,30}:\s")
 # The same, but surely of a chat rather than of a schedule or a log.
-_MESSAGE = lazy_pattern(rf"(?:\[{_DAY},?|{_DAY},)\s{_CLOCK}(?P<sender>[^:\n]{{1,30}}:\s+)")
+_MESSAGE = lazy_pattern(rf"(?:\[{DAY},?|{DAY},)\s{_CLOCK}(?P<sender>[^:\n]{{1,30}}:\s+)")
 # Questions that a sender may answer, and those that the time of a message may answer.
 _ASKS_FOR_NAME = lazy_pattern(r"\b(?:who|whom|whose|which|names?)\b", re.IGNORECASE)
 _ASKS_WHEN_IT_WAS = lazy_pattern(

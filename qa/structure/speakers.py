@@ -17,17 +17,17 @@ from index import StoredPassage
 from qa.language.spans import Span, line_start, trimmed
 from qa.language.values import MONTH, WEEKDAY
 
-_DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
+DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
 _CLOCK = r"\d\d?[:.]\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
 _NAMES = rf"{_CAPITAL}[\w.'’-]*(?: (?:(?:van|von|de|der|den|du|la|le|di|al|bin|ter) )?{_CAPITAL}[\w.'’-]*){{0,3}}"
 # "[2025-01-08 19:30] Ida: yes", "8/1/2025, 19:30 - Ida: yes", "19:30 <ida> yes", "19:30  Ida   yes".
 _TURN = lazy_pattern(
-    rf"^[ \t]*(?:(?:\[(?:{_DAY},?[ \t])?{_CLOCK}\]|(?:{_DAY},?[ \t])?{_CLOCK}(?:[ \t][-–])?)[ \t]+"
+    rf"^[ \t]*(?:(?:\[(?:{DAY},?[ \t])?{_CLOCK}\]|(?:{DAY},?[ \t])?{_CLOCK}(?:[ \t][-–])?)[ \t]+"
     rf"(?:(?P<name>[^\W\d_][^:<>\n]{{0,29}}):[ \t]|<(?P<nick>[^<>\n]{{1,30}})>[ \t]"
     rf"|(?P<padded>{_NAMES})(?:[ ]{{2}}|\t))"
     # Or on a line of its own: "Ida Grün  7:30 PM".
-    rf"|(?P<above>{_NAMES})(?:[ ]{{2,9}}|\t|[ ][—–-][ ])(?:{_DAY},?[ \t])?{_CLOCK}[ \t]*\n)",
+    rf"|(?P<above>{_NAMES})(?:[ ]{{2,9}}|\t|[ ][—–-][ ])(?:{DAY},?[ \t])?{_CLOCK}[ \t]*\n)",
     re.MULTILINE,
 )
 # Without times: "Ida: yes".
