@@ -11,7 +11,7 @@ from corpus import lazy_pattern
 from corpus.formats import RECORDS
 from index import StoredPassage
 from qa.language.dates import Period, dates_in
-from qa.language.spans import Span, lines_of, trimmed
+from qa.language.spans import Span, lines_of, paragraph_around, trimmed
 from qa.language.values import FIELD, MONTH
 from qa.structure.tables import tables
 
@@ -76,11 +76,10 @@ def _lines_after_dates(text: str, body: int) -> list[LogEntry]:
     dated = ((match, parse_date(match["date"])) for match in _ENTRY.finditer(text, body))
     starts = [(match, date) for match, date in dated if date is not None]
     ends = [*(match.start() for match, _ in starts[1:]), len(text)]
-    entries = []
-    for (match, date), end in zip(starts, ends, strict=bool(starts)):
-        blank = text.find("\n\n", match.end(), end)
-        entries.append(LogEntry(date, match.span("date"), (match.end("date"), end if blank < 0 else blank)))
-    return entries
+    return [
+        LogEntry(date, match.span("date"), (match.end("date"), paragraph_around(text[:end], match.span())[1]))
+        for (match, date), end in zip(starts, ends, strict=bool(starts))
+    ]
 
 
 def _lines_before_dates(text: str, body: int) -> list[LogEntry]:
@@ -88,11 +87,10 @@ def _lines_before_dates(text: str, body: int) -> list[LogEntry]:
     runs: list[list[LogEntry]] = [[]]
     for start, end in lines_of(text, body):
         line = text[start:end]
-        match = _ENTRY_BEFORE_DATE.search(line) if len(line) <= _LONGEST_LINE else None
+        match = _ENTRY_BEFORE_DATE.search(text, start, end) if len(line) <= _LONGEST_LINE else None
         date = parse_date(match["date"]) if match else None
-        if match is not None and date is not None and line[: match.start()].strip():
-            stamp = start + match.start("date"), start + match.end("date")
-            runs[-1].append(LogEntry(date, stamp, (start, start + len(line.rstrip()))))
+        if match is not None and date is not None and text[start : match.start()].strip():
+            runs[-1].append(LogEntry(date, match.span("date"), (start, start + len(line.rstrip()))))
         elif line.strip():
             runs.append([])
     return [entry for run in runs if len(run) > 1 for entry in run]

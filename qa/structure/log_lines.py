@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from corpus import is_line_list, lazy_pattern
-from qa.language.spans import Span, lines_of
+from qa.language.spans import lines_of
 from qa.structure.dated_entries import DATE
 
 # A model sees the marker of a list before the date.
@@ -29,11 +30,7 @@ def missing_stops(text: str, start: int, end: int) -> Iterator[int]:
 
 def _items(text: str, start: int, end: int) -> Iterator[int]:
     """Yield where the lines of lists without bullets end, but the last line of each."""
-    block: list[Span] = []
-    for line in (*lines_of(text[:end], start), (end, end)):
-        if text[slice(*line)].strip():
-            block.append(line)
-        else:
-            is_list = is_line_list([text[slice(*it)] for it in block])
-            yield from (stop for _, stop in block[:-1]) if is_list else ()
-            block = []
+    for _, lines in groupby(lines_of(text[:end], start), key=lambda line: not text[slice(*line)].strip()):
+        block = list(lines)
+        if is_line_list([text[slice(*line)] for line in block]):
+            yield from (stop for _, stop in block[:-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from corpus import lazy_pattern
@@ -71,19 +72,11 @@ def records(passage: StoredPassage) -> Iterator[Record]:
 
 def _blocks(text: str, body: int, form: re.Pattern[str], least: int) -> Iterator[Record]:
     """Yield the blocks of lines that are all fields."""
-    at = body
-    for block in text[body:].split("\n\n"):
-        fields = []
-        lines = block.strip("\n").split("\n")
-        start = at + len(block) - len(block.lstrip("\n"))
-        for line in lines:
-            if match := form.fullmatch(line):
-                span = start, start + len(line)
-                fields.append(Field(match["name"], match["value"], span, (start + match.start("value"), span[1])))
-            start += len(line) + 1
-        if len(fields) == len(lines) >= least:
+    for _, lines in groupby(lines_of(text, body), key=lambda line: line[0] == line[1]):
+        matches = [form.fullmatch(text, *line) for line in lines]
+        fields = [Field(it["name"], it["value"], it.span(), it.span("value")) for it in matches if it]
+        if len(fields) == len(matches) >= least:
             yield Record(fields, ())
-        at += len(block) + 2
 
 
 def _settings(text: str, body: int) -> Iterator[Record]:
