@@ -279,7 +279,7 @@ def _strip_quotation_marks(line: str, text: str) -> str:
     if marks is None:
         return line
     rest = line[marks.end() :]
-    begins_with_date = any(date.end == len(date.text) for date in dates_in(rest))
+    begins_with_date = any(date.span[0] == 0 for date in dates_in(rest))
     is_bound = rest[0].isdigit() and (marks[0] == ">" or not (begins_with_date or _QUOTED_WORDS.search(text)))
     return line if is_bound else rest
 

@@ -231,4 +231,4 @@ def _is_date(value: str) -> bool:
     """Whether a value is a date, perhaps with its weekday and times."""
     first = next(iter(dates_in(value)), None)
     is_early = first is not None and first.span[0] <= LONGEST_WEEKDAY
-    return first is not None and is_early and _TIMES.fullmatch(value, first.end) is not None
+    return first is not None and is_early and _TIMES.fullmatch(value, first.span[1]) is not None

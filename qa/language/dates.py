@@ -56,7 +56,7 @@ class WrittenDate(NamedTuple):
         month: From 1.
         year: 0 if it is not given.
         text: The date as written.
-        end: One past its last character.
+        span: Its characters.
         name: The month's name as written, in lower case; "" if the month is a number.
     """
 
@@ -64,13 +64,8 @@ class WrittenDate(NamedTuple):
     month: int
     year: int
     text: str
-    end: int
+    span: Span
     name: str
-
-    @property
-    def span(self) -> Span:
-        """Its characters."""
-        return self.end - len(self.text), self.end
 
     @property
     def period(self) -> Period:
@@ -127,7 +122,7 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
             day, month = month, day  # as in 6/24/2024
         if 1 <= month <= len(MONTH_NAMES) and 1 <= day <= _DAYS:
             year = f"20{groups['year']}" if len(groups.get("year", "")) == 2 else groups.get("year", 0)
-            yield WrittenDate(day, month, int(year), match[0], match.end(), name)
+            yield WrittenDate(day, month, int(year), match[0], match.span(), name)
 
 
 def periods_in(text: str) -> list[Period]:
@@ -204,5 +199,5 @@ def _with_dates(text: str, form: Callable[[WrittenDate], str], *, most: int | No
     pieces, at = [], 0
     for date in islice(dates_in(text), most):
         pieces += [text[at : date.span[0]], form(date)]
-        at = date.end
+        at = date.span[1]
     return "".join([*pieces, text[at:]])

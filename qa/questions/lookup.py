@@ -220,7 +220,7 @@ def _items(text: str) -> Iterator[_LookupItem]:
     for date in dates_in(text):
         yield from _words(text[at : date.span[0]])
         yield _LookupItem(date=date)
-        at = date.end
+        at = date.span[1]
     yield from _words(text[at:])
 
 

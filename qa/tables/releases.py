@@ -276,7 +276,7 @@ def _version(title: str, about: set[str], *, is_named: bool) -> str | None:
     if match is None or not terms(match["name"]) <= about | _LABELS:
         return None
     dates = list(dates_in(title))
-    if any(date.span[0] <= match.start("version") < date.end for date in dates):
+    if any(date.span[0] <= match.start("version") < date.span[1] for date in dates):
         return None
     rest = match["rest"]
     for date in dates:
