@@ -100,8 +100,8 @@ def features_of(
     *,
     cosine: float,
     sentence: float,
-    matched: float = 0.0,
-    reading: Reading | None = None,
+    matched: float,
+    reading: Reading | None,
 ) -> Features:
     """Compute the features of an answer from the first passage shown, and from the reader's result on it, if any."""
     path, text = best.document.path, f"{best.context} {best.text}"

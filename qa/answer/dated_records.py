@@ -14,7 +14,8 @@ from typing import Literal
 from corpus import lazy_pattern, path_words
 from index import Index, StoredPassage
 from qa.language.dates import YEAR, Period, periods_in, without_periods
-from qa.language.values import MONTH, line_around
+from qa.language.spans import line_around
+from qa.language.values import MONTH
 from qa.reader.reading import Reading
 
 # "The last meeting", but not "the last name" or "last year".

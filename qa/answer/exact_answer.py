@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from corpus import lazy_pattern, sentence_spans
@@ -14,16 +13,9 @@ from qa.answer.results import Alternative, Answer
 from qa.language.dates import dates_in
 from qa.language.enumerations import extend_to_enumeration, extend_to_field_value, extend_to_list_items
 from qa.language.question_kinds import AUXILIARY
-from qa.language.replacement import find_replacement, replace_if_outdated
-from qa.language.values import (
-    Span,
-    extend_to_whole_values,
-    include_bound,
-    line_start,
-    normalise_values,
-    spans_overlap,
-    years_in,
-)
+from qa.language.replacement import STRUCK_OUT, find_replacement, replace_if_outdated
+from qa.language.spans import Span, line_start, spans_overlap
+from qa.language.values import extend_to_whole_values, include_bound, normalise_values, years_in
 from qa.questions.answering_sentence import only_asks, skip_stamp
 from qa.questions.bands import write_as_bands
 from qa.questions.numbered import cells_at
@@ -65,7 +57,6 @@ _MARKED = lazy_pattern(
     r"(?<!\w)(?:(?P<mark>\*\*|[*_\"])(?=\S)(?P<same>[^*_\"]+)(?P=mark)|[“„«](?P<other>[^“”«»]+)[”“»])(?!\w)"
 )
 _CODE = lazy_pattern(r"`[^`\n]+`")
-_STRUCK_OUT = lazy_pattern(r"~~(?=[^\s~])[^~]+~~")
 # The value of a front matter field, without the brackets of a list.
 _VALUE = lazy_pattern(r"[^\n:]+:\s*[\[\"']*(\S.{0,99}?)[\]\"']*", re.DOTALL)
 # The end of a sentence with the number of a note.
@@ -73,9 +64,9 @@ _NOTE = lazy_pattern(r"(?:(?<=[^\W\d_])|(?<=[\s(](?:1[5-9]|20)\d\d))[.!?][\"”�
 # The marks before a quoted line of a message, and a line that surely is quoted, while "> 40 mg" may be a bound.
 _QUOTED_LINE = lazy_pattern(r"(?:>[ \t]*+)+(?=\S)")
 _QUOTED_WORDS = lazy_pattern(r"^>[> \t]*[^\W\d_]", re.MULTILINE)
-# A value that the sentence denies, rather than a bound such as "not before 8:00".
 # No answer to "which van is free?"
 _YES_OR_NO = lazy_pattern(r"\W*(?:yes|no)\W*", re.IGNORECASE)
+# A value that the sentence denies, rather than a bound such as "not before 8:00".
 _DENIED = lazy_pattern(r"not (?:(?:at|by|for|from|in|on|the) )*\d", re.IGNORECASE)
 # Up to so many words that a line chooses are the answer, of more the reader picks some.
 _MOST_WORDS_CHOSEN = 3
@@ -103,7 +94,7 @@ def exact_answer(
     passages: Sequence[StoredPassage],
     extracts: Mapping[int, Extract],
     readings: Mapping[int, Reading],
-    said: Mapping[int, Sequence[Said]] = MappingProxyType({}),
+    said: Mapping[int, Sequence[Said]],
 ) -> Answer | None:
     """Answer a question from the passages that are shown; None if there is nothing to quote.
 
@@ -289,14 +280,14 @@ def _strip_quotation_marks(line: str, text: str) -> str:
     if marks is None:
         return line
     rest = line[marks.end() :]
-    begins_with_date = any(date.end == len(date.text) for date in dates_in(rest))
+    begins_with_date = any(date.span[0] == 0 for date in dates_in(rest))
     is_bound = rest[0].isdigit() and (marks[0] == ">" or not (begins_with_date or _QUOTED_WORDS.search(text)))
     return line if is_bound else rest
 
 
 def _skip_struck_out(text: str, sentence: Span, reading: Reading) -> Span:
     """Return the likeliest part of a sentence that is not ~~struck out~~; the sentence if all of it is."""
-    cuts = [sentence[0], *(at for match in _STRUCK_OUT.finditer(text, *sentence) for at in match.span()), sentence[1]]
+    cuts = [sentence[0], *(at for match in STRUCK_OUT.finditer(text, *sentence) for at in match.span()), sentence[1]]
     parts = [part for part in zip(cuts[::2], cuts[1::2], strict=True) if _WORD.search(text, *part)]
     return max(parts, key=lambda part: reading.share(*part), default=sentence)
 

@@ -16,8 +16,8 @@ from corpus import lazy_pattern
 from index import StoredPassage
 from qa.answer.results import Highlight
 from qa.language.question_kinds import asks_yes_or_no
+from qa.language.spans import Span, spans_overlap
 from qa.language.terms import terms
-from qa.language.values import Span, spans_overlap
 from qa.questions.answering_sentence import below_run_in_heading, explaining_sentence, preferred_sentence, with_change
 from qa.questions.lists import (
     MAX_LIST_ITEMS,

@@ -17,6 +17,7 @@ from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.language.dates import dates_in
 from qa.language.question_kinds import ASKS_WHEN
+from qa.language.spans import paragraph_around, spans_overlap
 from qa.language.values import FIELD, LONGEST_WEEKDAY, MONTH
 from qa.reader.reading import Reading
 
@@ -141,7 +142,7 @@ def _version(heading: str) -> str:
 def stems(text: str) -> list[str]:
     """Return the stems of the words of a text in order, without stop words; "v1.9.0" is 1.9.0."""
     words = (number or word for number, word in _WORD.findall(text.lower()))
-    return [stem for word in words if word not in STOP_WORDS for stem in word_terms(word)]
+    return [stem for word in words if word not in STOP_WORDS for stem in word_terms(word) if stem]
 
 
 def prefer_definition(question: str, passage: StoredPassage, extract: Extract) -> Extract:
@@ -162,7 +163,7 @@ def prefer_definition(question: str, passage: StoredPassage, extract: Extract) -
         if is_type != (asks["type"] is not None):
             return extract
         start, end = (passage.start + at for at in (line.end() - len(line[0].lstrip()), line.end()))
-        others = (mark for mark in extract.highlights if mark.chars[0] >= end or mark.chars[1] <= start)
+        others = (mark for mark in extract.highlights if not spans_overlap(mark.chars, (start, end)))
         highlights = (Highlight((start, end), line[0].lstrip()), *others)
         return replace(extract, highlights=highlights, answer=highlights[0].text, name=line["name"])
     return extract
@@ -170,25 +171,23 @@ def prefer_definition(question: str, passage: StoredPassage, extract: Extract) -
 
 def prefer_expansion(question: str, passage: StoredPassage, extract: Extract) -> Extract:
     """Answer with the words that an abbreviation stands for, if a question asks for these and the passage has them."""
-    span = _expansion(question, passage.text)
+    asks = _ASKS_FOR_EXPANSION.search(question)
+    span = _expansion(asks, passage.text) if asks else None
     if span is None:
         return extract
-    start, end = span
-    mark = Highlight.of(passage, (start, end))
-    others = tuple(it for it in extract.highlights if it.chars[0] >= mark.chars[1] or it.chars[1] <= mark.chars[0])
+    mark = Highlight.of(passage, span)
+    others = tuple(it for it in extract.highlights if not spans_overlap(it.chars, mark.chars))
     return replace(extract, highlights=(mark, *others), answer_span=span, answer=mark.text, name=mark.text)
 
 
 def lacks_expansion(question: str, passage: StoredPassage) -> bool:
     """Whether a question asks what an abbreviation stands for, and a passage does not say so."""
-    return _ASKS_FOR_EXPANSION.search(question) is not None and _expansion(question, passage.text) is None
-
-
-def _expansion(question: str, text: str) -> tuple[int, int] | None:
-    """Return the words near an abbreviation that begin with its letters: "venous thromboembolism (VTE)"."""
     asks = _ASKS_FOR_EXPANSION.search(question)
-    if asks is None:
-        return None
+    return asks is not None and _expansion(asks, passage.text) is None
+
+
+def _expansion(asks: re.Match[str], text: str) -> tuple[int, int] | None:
+    """Return the words near an abbreviation that begin with its letters: "venous thromboembolism (VTE)"."""
     abbreviation = asks["first"] or asks["last"]
     first, *rest = (letter for letter in abbreviation if letter.isalpha())
     # Each letter begins the next word or the one after that; or a small or any letter may be within a word, too.
@@ -218,9 +217,8 @@ def _nearest(words: re.Pattern[str], abbreviation: str, text: str) -> tuple[int,
 
 def prefer_other_fields(passage: StoredPassage, extract: Extract) -> Extract:
     """Answer with the other fields of a record if the answer is a field that has only a date."""
-    text, (start, end) = passage.text, extract.answer_span
-    after = text.find("\n\n", end)
-    record = max(passage.body, text.rfind("\n\n", 0, start) + 1), len(text) if after < 0 else after
+    text, start = passage.text, extract.answer_span[0]
+    record = paragraph_around(text, extract.answer_span, passage.body)
     others = [match.span() for match in FIELD.finditer(text, *record) if not _is_date(match["value"])]
     field = FIELD.match(text, start, record[1])
     if not others or field is None or not _is_date(field["value"]):
@@ -232,5 +230,5 @@ def prefer_other_fields(passage: StoredPassage, extract: Extract) -> Extract:
 def _is_date(value: str) -> bool:
     """Whether a value is a date, perhaps with its weekday and times."""
     first = next(iter(dates_in(value)), None)
-    is_early = first is not None and first.end - len(first.text) <= LONGEST_WEEKDAY
-    return first is not None and is_early and _TIMES.fullmatch(value, first.end) is not None
+    is_early = first is not None and first.span[0] <= LONGEST_WEEKDAY
+    return first is not None and is_early and _TIMES.fullmatch(value, first.span[1]) is not None

@@ -27,8 +27,9 @@ from qa.language.replacement import (
     says_plan_changed,
     without_changes,
 )
+from qa.language.spans import Span, spans_overlap
 from qa.language.terms import surroundings, terms
-from qa.language.values import DAY_AND_MONTH, MONTH, NUMBER_WORDS, WEEKDAY, Span, spans_overlap, years_in
+from qa.language.values import DAY_AND_MONTH, MONTH, NUMBER_WORDS, WEEKDAY, years_in
 from qa.questions.answering_sentence import skip_stamp
 from qa.reader.reading import Reading
 from qa.structure.dated_entries import blocks_of, dated_lines
@@ -131,10 +132,9 @@ def statements_of(question: str, passage: StoredPassage, opening: str) -> Iterat
         return
     lines = (line.rstrip() for line in opening.split("\n")[:_OPENING_LINES])
     lines = (line for line in lines if not passage.document.records and not _FIELD.match(line))
-    dated = [
-        date for line in lines for date in dates_in(line) if date.year and (date.end == len(line) or _SENT.match(line))
-    ]
-    own = own_period(passage) or next((Period(date.year, date.month, date.day) for date in dated), None)
+    dates = ((line, date) for line in lines for date in dates_in(line) if date.year)
+    dated = (date.period for line, date in dates if date.span[1] == len(line) or _SENT.match(line))
+    own = own_period(passage) or next(dated, None)
     years = years_in("\n".join((*passage.heading, passage.title, passage.document.path)))
     stamps = [] if passage.is_mail else dated_lines(passage.text)
     if own is None and not stamps:

@@ -19,8 +19,9 @@ from qa.answer.extract import Extract
 from qa.answer.results import Highlight
 from qa.language.dates import YEAR, Period, asked_period, spell_out_dates
 from qa.language.question_kinds import asks_yes_or_no
+from qa.language.spans import Span, line_around
 from qa.language.terms import terms
-from qa.language.values import MONTH, WEEKDAY, Span, line_around
+from qa.language.values import MONTH, WEEKDAY
 from qa.questions.bands import asked_day, hours_on
 from qa.questions.log_entries import answering_entry, asks_when
 from qa.questions.long_numbers import phone_number_of
@@ -158,7 +159,7 @@ def named_field(question: str, passages: Sequence[StoredPassage]) -> LineAnswer 
     return LineAnswer(passage, _extract(passage, match.field.span, name, is_certain=not match.unknown))
 
 
-def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period | None = None) -> LineAnswer | None:
+def dated_entry(question: str, passages: Sequence[StoredPassage], asked: Period | None) -> LineAnswer | None:
     """Return the entry of a log or diary that answers; None if none surely does, or several do.
 
     If the question asks when something was, its date is the answer; else the reader has to find that in the entry.

@@ -25,8 +25,9 @@ from qa.language.replacement import (
     restriction_terms,
     says_changed,
 )
+from qa.language.spans import Span, line_start, paragraph_around
 from qa.language.terms import surroundings, terms
-from qa.language.values import Span, line_start, years_in
+from qa.language.values import years_in
 from qa.questions.numbered import is_about_other_item, numbered_items_in
 from qa.reader.reading import Reading
 
@@ -114,7 +115,7 @@ class NewValue:
         """The numbers of sections in the sentence; if none, the last one before it in its paragraph or headings."""
         text, (start, end) = self.passage.text, self.replacement.sentence
         line = line_start(text, start)
-        paragraph = max(text.rfind("\n\n", 0, start), self.passage.body)
+        paragraph, _ = paragraph_around(text, (start, end), self.passage.body)
         if named := _section_numbers(text[line:end]):
             return set(named)
         earlier = [*_section_numbers("\n".join(self.passage.heading)), *_section_numbers(text[paragraph:line])]
@@ -123,7 +124,7 @@ class NewValue:
     @cached_property
     def paragraph(self) -> str:
         """The sentence with the earlier ones of its paragraph."""
-        start = max(self.passage.text.rfind("\n\n", 0, self.replacement.sentence[0]), self.passage.body)
+        start, _ = paragraph_around(self.passage.text, self.replacement.sentence, self.passage.body)
         return self.passage.text[start : self.replacement.sentence[1]]
 
     @property
@@ -160,7 +161,7 @@ class QuotedValue:
         first = line_start(text, start)
         # A number that begins the value is no section: "37.5 hours a week".
         line = text[first : self.answer_span[1]].partition(self.value)[0]
-        paragraph = text[max(text.rfind("\n\n", 0, start), self.passage.body) : first].split("\n")
+        paragraph = text[paragraph_around(text, self.answer_span, self.passage.body)[0] : first].split("\n")
         above = [it for it in reversed(paragraph) if _SECTION_LINE.fullmatch(it.strip())]
         # "5." before a line may be the number of an item on any list.
         is_item = re.match(r"\W*\d+[.)]\s", line) is not None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from qa.language.values import MONTH_NAMES, WEEKDAY_NAME
+
 BE = r"(?:is|are|was|were)"
 AUXILIARY_OF_VERB = r"(?:do|does|did|has|have|had|can|could|will|would|shall|should|might|must"
 AUXILIARY_OF_VERB += r"|may(?=\s+(?!and\b|or\b)[^\W\d]))"  # not the month
@@ -11,10 +13,7 @@ AUXILIARY = rf"(?:{BE}|am|be|{AUXILIARY_OF_VERB})"
 ASKING = r"(?:who|whom|whose|what|which|when|where|why|how)"
 PREPOSITION = r"(?:in|on|at|from|to|for|of|by|with|during|about|before|after|near|into)"
 DETERMINER = r"(?:the|an?|my|our)"
-DAY_OR_MONTH = (
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
-    r"|november|december"
-)
+DAY_OR_MONTH = rf"{WEEKDAY_NAME}s?|{'|'.join(MONTH_NAMES)}"
 # A date or time is not what "it" refers to.
 DATE = re.compile(rf"(?:{DAY_OR_MONTH}|[\d.,:\s]|and|to)+", re.I)
 BEFORE_VERB = re.compile(rf"\b{AUXILIARY_OF_VERB}\s+$", re.I)

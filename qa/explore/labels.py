@@ -111,9 +111,9 @@ def label_topics(
     snapshot: Index,
     texts: Sequence[Iterable[str]],
     *,
-    earlier: Sequence[tuple[str, ...]] | None = None,
+    earlier: Sequence[tuple[str, ...]] | None,
     without: Sequence[str] = (),
-    terms: Terms | None = None,
+    terms: Terms,
 ) -> list[tuple[str, ...]]:
     """Return the terms of each topic.
 
@@ -124,7 +124,6 @@ def label_topics(
         without: Terms of the topic these are parts of, which do not tell the parts apart.
         terms: The terms of words looked up before.
     """
-    terms = Terms() if terms is None else terms
     classes = [_Class(terms, passages) for passages in texts]
     left_out = {term for name in without for word in name.split() for term in terms[word]}
     topic_counts = [topic.passage_counts(left_out) for topic in classes]

@@ -103,7 +103,7 @@ class Schemas:
             return {"type": "array", "prefixItems": parts, "minItems": len(parts), "maxItems": len(parts)}
         return {"anyOf": parts}
 
-    def of_class(self, kind: Any, optional: tuple[str, ...] = (), **more: Schema) -> Schema:
+    def of_class(self, kind: Any, optional: tuple[str, ...], **more: Schema) -> Schema:
         """Return the schema of an object with the fields of a class, described by its docstring."""
         descriptions = {
             name: " ".join(text.split()) for name, text in _ATTRIBUTE.findall(inspect.cleandoc(kind.__doc__ or ""))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern
 from index import Among, Index, word_terms
+from qa.language.spans import Span
 from qa.language.values import GERMAN_MONTH_NAMES, MONTH, MONTH_NAMES, month_of
 
 _DAYS = 31
@@ -55,7 +56,7 @@ class WrittenDate(NamedTuple):
         month: From 1.
         year: 0 if it is not given.
         text: The date as written.
-        end: One past its last character.
+        span: Its characters.
         name: The month's name as written, in lower case; "" if the month is a number.
     """
 
@@ -63,8 +64,13 @@ class WrittenDate(NamedTuple):
     month: int
     year: int
     text: str
-    end: int
+    span: Span
     name: str
+
+    @property
+    def period(self) -> Period:
+        """The day as a period."""
+        return Period(self.year, self.month, self.day)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -116,12 +122,12 @@ def dates_in(text: str) -> Iterator[WrittenDate]:
             day, month = month, day  # as in 6/24/2024
         if 1 <= month <= len(MONTH_NAMES) and 1 <= day <= _DAYS:
             year = f"20{groups['year']}" if len(groups.get("year", "")) == 2 else groups.get("year", 0)
-            yield WrittenDate(day, month, int(year), match[0], match.end(), name)
+            yield WrittenDate(day, month, int(year), match[0], match.span(), name)
 
 
 def periods_in(text: str) -> list[Period]:
     """Return the days of a text, and the months that it names without a day, in no particular order."""
-    found = [Period(date.year, date.month, date.day) for date in dates_in(text)]
+    found = [date.period for date in dates_in(text)]
     named = [Period(int(it["year"] or 0), month_of(it["month"])) for it in _NAMED_MONTH.finditer(text)]
     figures = [Period(int(year), int(month)) for year, month in _MONTH_IN_FIGURES.findall(text)]
     return found + named + [month for month in figures if not any(month.overlaps(day) for day in found)]
@@ -147,7 +153,7 @@ def without_time(question: str) -> str:
 
 def without_periods(question: str) -> str:
     """Leave out the days and months that a question names: "who came?" for "who came on 4 June?"."""
-    spans = [(date.end - len(date.text), date.end) for date in dates_in(question)]
+    spans = [date.span for date in dates_in(question)]
     spans += [match.span() for match in _NAMED_MONTH.finditer(question)]
     spans += [
         it.span() for it in _MONTH_IN_FIGURES.finditer(question) if not any(a <= it.start() < b for a, b in spans)
@@ -192,6 +198,6 @@ def _with_dates(text: str, form: Callable[[WrittenDate], str], *, most: int | No
     """Write each date of a text, or the first few, in the form that a function gives it."""
     pieces, at = [], 0
     for date in islice(dates_in(text), most):
-        pieces += [text[at : date.end - len(date.text)], form(date)]
-        at = date.end
+        pieces += [text[at : date.span[0]], form(date)]
+        at = date.span[1]
     return "".join([*pieces, text[at:]])

@@ -9,7 +9,8 @@ import re
 
 from corpus import lazy_pattern
 from qa.language.question_kinds import asks_for_several
-from qa.language.values import NUMBERED, Span, spans_overlap
+from qa.language.spans import Span, spans_overlap, trimmed
+from qa.language.values import NUMBERED
 
 _WORD = lazy_pattern(r"\w+")
 _DIGIT = lazy_pattern(r"\d")
@@ -105,4 +106,4 @@ def _is_prose(text: str, part: Span) -> bool:
 def _stripped(text: str, start: int, end: int) -> Span:
     """Return part of a text without blanks around it and "and" at its end: "Ann and, on Mondays, Bob"."""
     part = _LAST_AND.sub("", text[start:end].rstrip())
-    return start + len(part) - len(part.lstrip()), start + len(part)
+    return trimmed(text, (start, start + len(part)))

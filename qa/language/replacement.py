@@ -12,8 +12,9 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from corpus import lazy_pattern, sentence_spans
+from qa.language.spans import Span, spans_overlap
 from qa.language.terms import terms
-from qa.language.values import DAY_AND_MONTH, MONTH, Span, spans_overlap, years_in
+from qa.language.values import DAY_AND_MONTH, MONTH, years_in
 
 _SMALL_NUMBER = (
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty|ninety)\b"
@@ -41,6 +42,8 @@ _SAME_SUBJECT = (
     r"(?:(?!(?:[,–—]|\b(?:and|but|while|whereas)\b)\s(?!(?:and|but|which|it|they|is|are|was|were|ha[sd]|have|will|then"
     rf"|now|later|becomes?)\b|\d)){_CHARACTER}){{0,60}}?"
 )
+# As an old value may be.
+STRUCK_OUT = lazy_pattern(r"~~(?=[^\s~])[^~]+~~")
 # Words between the old value and the new one, between the new and the old one, for a change, and before the old one.
 _BECOMES = r"\b(?:(?:replaced|substituted|superseded) (?:by|with)|(?:amended|changed|corrected) to|now reads?)\b"
 _IS_NOW = r"\b(?:(?:increased|lowered|raised|reduced) to|(?:is|are) now|becomes?)\b"

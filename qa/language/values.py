@@ -9,6 +9,7 @@ import re
 from decimal import Decimal
 
 from corpus import lazy_pattern
+from qa.language.spans import Span
 
 # The canonical name of each unit, for comparison; currency codes are canonical.
 UNITS = {"€": "EUR", "$": "USD", "us$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₪": "ILS", "₺": "TRY"}
@@ -136,7 +137,6 @@ _HOW_MANY = lazy_pattern(
 _ORDINAL = lazy_pattern(r"(?<=\d)(?:st|nd|rd|th)\b")
 _YEARS = lazy_pattern(r"(?<!\d)((?:1[5-9]|20)\d\d)(?:[01]\d[0-3]\d)?(?!\d)")
 
-Span = tuple[int, int]
 Value = Decimal | str
 
 
@@ -243,19 +243,3 @@ def lacks_statistic(question: str, sentence: str, text: str) -> bool:
             is_other = any(pattern.search(sentence) for _, pattern in group)
             return is_other or (number > 0 and not asked[0].search(text))
     return False
-
-
-def line_start(text: str, at: int) -> int:
-    """Return where the line of a character begins."""
-    return text.rfind("\n", 0, at) + 1
-
-
-def line_around(text: str, span: Span, body: int = 0) -> Span:
-    """Return the lines of some characters, from the body of a passage on and without what is blank at their end."""
-    end = text.find("\n", span[1])
-    return max(line_start(text, span[0]), body), len(text[: end if end >= 0 else None].rstrip())
-
-
-def spans_overlap(span: Span, other_span: Span) -> bool:
-    """Return whether two spans share a character."""
-    return span[0] < other_span[1] and other_span[0] < span[1]

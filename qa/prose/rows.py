@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from index import STOP_WORDS
-from qa.language.values import Span
+from qa.language.spans import Span
 from qa.structure.tables import tables
 from qa.tables.columns import NO, YES
 
@@ -37,7 +37,7 @@ class WrittenOut(NamedTuple):
 
 
 def write_out(text: str, context: str) -> WrittenOut:
-    """Write out the rows of a passage; see `qa.reader.tables` for the context."""
+    """Write out the rows of a passage; see `qa.structure.tables` for the context."""
     parts: list[str] = []
     rests: list[str] = []
     all_rows: list[Row] = []

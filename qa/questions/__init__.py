@@ -1,1 +1,1 @@
-"""Questions: what they ask for, and the forms in which texts and questions give dates, values, numbers and steps."""
+"""Questions: what they ask for, and which sentence, list, section, line or entry of the passages answers them."""

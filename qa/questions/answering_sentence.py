@@ -11,22 +11,22 @@ from collections.abc import Sequence
 from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.question_kinds import asks_why
+from qa.language.spans import Span, line_start, paragraph_around
 from qa.language.terms import has_form_of, surroundings, terms
-from qa.language.values import FIELD, Span, line_start, years_in
+from qa.language.values import FIELD, years_in
 from qa.questions.lists import NO_STOP, is_bare_heading, is_bare_title, is_item
 from qa.questions.long_numbers import plain_numbers
 from qa.questions.numbered import numbered_items_in, prefer_span_about_items
 from qa.questions.steps import asks_how_to
 from qa.structure.candidate_spans import LONGEST_SPAN, SpanScore, without_marker
-from qa.structure.speakers import turns
+from qa.structure.speakers import DAY, turns
 
 # The date and time before the speaker in a chat: "[12/05/2024, 18:02] ", "12/05/2024, 18:02 - ".
-_DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
 _CLOCK = r"\d\d?:\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?\]?(?:\s[-–])?\s"
-_STAMP = rf"(?:\[?(?:{_DAY},?\s)?{_CLOCK})?"
+_STAMP = rf"(?:\[?(?:{DAY},?\s)?{_CLOCK})?"
 _TURN = lazy_pattern(_STAMP + r"[^:\n]{1,30}:\s")
 # The same, but surely of a chat rather than of a schedule or a log.
-_MESSAGE = lazy_pattern(rf"(?:\[{_DAY},?|{_DAY},)\s{_CLOCK}(?P<sender>[^:\n]{{1,30}}:\s+)")
+_MESSAGE = lazy_pattern(rf"(?:\[{DAY},?|{DAY},)\s{_CLOCK}(?P<sender>[^:\n]{{1,30}}:\s+)")
 # Questions that a sender may answer, and those that the time of a message may answer.
 _ASKS_FOR_NAME = lazy_pattern(r"\b(?:who|whom|whose|which|names?)\b", re.IGNORECASE)
 _ASKS_WHEN_IT_WAS = lazy_pattern(
@@ -166,8 +166,8 @@ def below_run_in_heading(question: str, text: str, spans: Sequence[Span], best: 
     following = [span for span in spans if span[0] >= best[1]]
     if not (is_marked or is_line) or not named or not is_named or not following or asks_how_to(question):
         return best
-    end = text.find("\n\n", best[1])
-    below = [span for span in following if end < 0 or span[1] <= end]
+    _, end = paragraph_around(text, best)
+    below = [span for span in following if span[1] <= end]
     if not below or "\n\n" in text[best[1] : below[0][0]] or is_item(text, below[0]):
         return best
     whole = below[0][0], below[-1][1]

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern
 from index import STOP_WORDS, StoredPassage, word_terms
+from qa.language.spans import Span, lines_of
 from qa.language.terms import surroundings, terms
-from qa.language.values import MONTH, WEEKDAY, WEEKDAY_NAMES, Span
+from qa.language.values import MONTH, WEEKDAY, WEEKDAY_NAMES
 from qa.questions.numbered import UNIT_AFTER, cells_at
 
 _NUMBER = r"\d+(?:,\d{3}(?!\d))*(?:\.\d+)?"
@@ -222,10 +223,11 @@ def _units(text: str, body: int) -> Iterator[tuple[list[_Part], str]]:
     With each comes the text before them: the rest of the line, or the line above the block.
     """
     block: list[_Part] = []
-    above, start = "", body
-    for line in (*text[body:].split("\n"), ""):
+    above = ""
+    for start, end in (*lines_of(text, body), (len(text), len(text))):
+        line = text[start:end]
         begins = _WEEKDAYS.match(line.lstrip(" \t*•-"))
-        parts = _parts(text, start, start + len(line)) if "|" not in line else []
+        parts = _parts(text, start, end) if "|" not in line else []
         if begins and parts:
             block += parts
         else:
@@ -235,7 +237,6 @@ def _units(text: str, body: int) -> Iterator[tuple[list[_Part], str]]:
             if parts:
                 yield parts, text[start : parts[0].span[0]]
             above = line if line.strip() else above
-        start += len(line) + 1
 
 
 def _is_block(text: str, parts: Sequence[_Part]) -> bool:

@@ -9,8 +9,8 @@ from itertools import takewhile
 from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.question_kinds import asks_for_several, names_several
+from qa.language.spans import Span, line_start, paragraph_around
 from qa.language.terms import terms
-from qa.language.values import Span, line_start
 from qa.questions.steps import (
     has_step_number,
     is_below_matching_heading,
@@ -117,8 +117,7 @@ def _list_from(
 def _lines_around(question: str, passage: StoredPassage, spans: Sequence[Span], answer_span: Span) -> list[Span]:
     """Return the lines of the paragraph of a line, without a heading that is the first; [] if they are sentences."""
     text = passage.text
-    first = max(passage.body, text.rfind("\n\n", 0, answer_span[0]))
-    last = text.find("\n\n", answer_span[1]) % (len(text) + 1)  # its end if there is none
+    first, last = paragraph_around(text, answer_span, passage.body)
     lines = [it for it in spans if first <= it[0] and it[1] <= last]
     written = [text[slice(*it)] for it in lines]
     are_lines = text[first:last].strip().split("\n") == written and not any(it[-1] in ".!?:;," for it in written)
@@ -127,7 +126,7 @@ def _lines_around(question: str, passage: StoredPassage, spans: Sequence[Span], 
 
 
 def _indent(text: str, span: Span) -> int:
-    line = text[text.rfind("\n", 0, span[0]) + 1 : span[1]]
+    line = text[line_start(text, span[0]) : span[1]]
     return len(line) - len(line.lstrip())
 
 

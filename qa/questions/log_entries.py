@@ -3,7 +3,6 @@
 "When was the skip delivered?" is answered with the date of the entry that has the words of the question, and "when was
 the tank last cleaned?" with the date of the latest one. The date may also be at the end of each line, or in a column of
 a table. A question with a month, "who cleaned the tank in May?", is answered from an entry of that month or not at all.
-"When did Ann write about the tank?" is answered with the date of her message about it.
 """
 
 from __future__ import annotations
@@ -18,13 +17,14 @@ from corpus import lazy_pattern, sentence_spans
 from index import StoredPassage
 from qa.language.dates import YEAR, Period, asked_time, periods_in, without_time
 from qa.language.question_kinds import ASKS_WHEN
+from qa.language.spans import Span
 from qa.language.terms import has_form_of, surroundings, terms
-from qa.language.values import MONTH, Span
+from qa.language.values import MONTH
 from qa.structure.dated_entries import LogEntry, dated_entries
 
 _SLASHED = lazy_pattern(r"(?<![\d/])(\d\d?)/(\d\d?)/\d{2,4}(?![\d/])")
 _MONTHS = 12
-_OTHER_DATE = lazy_pattern(rf"(?<!\d)(?:19|20)\d\d(?!\d)|\b{MONTH}|\d[./]\d{{1,2}}[./]")
+OTHER_DATE = lazy_pattern(rf"(?<!\d)(?:19|20)\d\d(?!\d)|\b{MONTH}|\d[./]\d{{1,2}}[./]")
 # Not "may", as that is a month.
 _PRESENT_TENSE = lazy_pattern(r"\b(?:am|are|can|do|does|is|must|shall|should|will)\b|['’](?:ll|re)\b", re.IGNORECASE)
 _PAST_TENSE = lazy_pattern(r"\b(?:did|had|has|have|was|were)\b", re.IGNORECASE)
@@ -72,9 +72,7 @@ def asks_when(question: str) -> bool:
     return bool(_PAST_TENSE.search(question) or _ASKS_FOR_LAST.search(question))
 
 
-def answering_entry(
-    question: str, passages: Sequence[StoredPassage], asked: Period | None = None
-) -> EntryAnswer | None:
+def answering_entry(question: str, passages: Sequence[StoredPassage], asked: Period | None) -> EntryAnswer | None:
     """Return the entry that tells when something was; None if none has most words of the question, or several have.
 
     Of several, the last or the first one answers a question for that.
@@ -165,7 +163,7 @@ def _matches(topic: set[str], passage: StoredPassage) -> Iterator[_Match]:
         missing = len(topic - own - around)
         # Below a heading there may be much else, and an entry may tell when something else was.
         is_likely = not missing or (entry.stamp[0] >= passage.body and own - around and 2 * missing <= len(topic))
-        if own and is_likely and not _OTHER_DATE.search(_without_stamp(text, entry)):
+        if own and is_likely and not OTHER_DATE.search(_without_stamp(text, entry)):
             yield _Match(missing, len(own), passage, entry)
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import Index, StoredPassage, word_terms
 from qa.language.dates import dates_in
+from qa.language.spans import Span, lines_of, spans_overlap
 from qa.language.terms import terms
-from qa.language.values import Span
 from qa.questions.lookup import QUOTED
 
 # What may be between the groups of a number.
@@ -107,8 +107,8 @@ def long_numbers(text: str) -> list[re.Match[str]]:
     found = (it for it in _NUMBER.finditer(text) if it.end() - it.start() <= _LONGEST)
     found = (it for it in found if sum(map(str.isdigit, it[0])) >= _LEAST)
     numbers = [it for it in found if not any(kind.fullmatch(it[0]) for kind in _NOT_NUMBERS) and not _is_period(it[0])]
-    dates = [(date.end - len(date.text), date.end) for date in dates_in(text)] if numbers else []
-    return [it for it in numbers if not any(start < it.end() and it.start() < end for start, end in dates)]
+    dates = [date.span for date in dates_in(text)] if numbers else []
+    return [it for it in numbers if not any(spans_overlap(date, it.span()) for date in dates)]
 
 
 def plain_numbers(text: str) -> set[str]:
@@ -144,9 +144,8 @@ def phone_number_of(question: str, passages: Sequence[StoredPassage]) -> tuple[S
 
 def _numbers_of(question: str, name: set[str], passage: StoredPassage) -> Iterator[Span]:
     """Yield the telephone numbers in lines of a passage that have all terms of a name."""
-    at = passage.body
-    for line in passage.text[passage.body :].split("\n"):
-        start, at = at, at + len(line) + 1
+    for start, end in lines_of(passage.text, passage.body):
+        line = passage.text[start:end]
         if len(line) > _LONGEST_LINE or sum(map(str.isdigit, line)) < _LEAST or not name <= terms(line):
             continue
         numbers = [it for it in long_numbers(line) if _is_phone(line, it)]

@@ -16,7 +16,7 @@ from corpus.formats import RECORDS
 from index import STOP_WORDS, StoredPassage, terms, word_terms, words
 from qa.language.dates import WrittenDate, dates_in
 from qa.language.question_kinds import AUXILIARY, QUESTION_WORD
-from qa.language.values import Span
+from qa.language.spans import Span
 
 # Text in quotation marks, which must occur literally.
 QUOTED = lazy_pattern(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<!\w)'[^']+'(?!\w)|(?<!\w)‘[^’]+’(?!\w)")
@@ -101,7 +101,7 @@ class _LookupItem:
     def spans(self, text: str, parts: Sequence[_WordPart]) -> list[Span]:
         """Return the spans of the item in a text."""
         if self.date is not None:
-            return [(date.end - len(date.text), date.end) for date in dates_in(text) if date.is_same_day(self.date)]
+            return [date.span for date in dates_in(text) if date.is_same_day(self.date)]
         if self.pattern is not None:
             return [match.span() for match in self.pattern.finditer(text)]
         size = len(self.stems)
@@ -217,9 +217,9 @@ def lookup_of_any(topic: str) -> Lookup | None:
 def _items(text: str) -> Iterator[_LookupItem]:
     at = 0
     for date in dates_in(text):
-        yield from _words(text[at : date.end - len(date.text)])
+        yield from _words(text[at : date.span[0]])
         yield _LookupItem(date=date)
-        at = date.end
+        at = date.span[1]
     yield from _words(text[at:])
 
 

@@ -10,9 +10,10 @@ from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.dates import dates_in
 from qa.language.question_kinds import ASKS_WHEN_DID
+from qa.language.spans import Span, trimmed
 from qa.language.terms import has_form_of, terms
-from qa.language.values import WEEKDAY_NAME, Span
-from qa.questions.log_entries import _OTHER_DATE, OF_QUESTION
+from qa.language.values import WEEKDAY_NAME
+from qa.questions.log_entries import OF_QUESTION, OTHER_DATE
 from qa.structure.dated_entries import DATE, parse_date
 from qa.structure.speakers import MOST_PASSAGES, Said, speakers
 
@@ -110,10 +111,10 @@ def _telling(topic: set[str], said: Said, passage: StoredPassage) -> Span | None
     message = terms(f"{passage.title if passage.is_mail else ''} {text[slice(*said.span)]}")
     if not most or 2 * most < len(what) or not all(has_form_of(term, message) for term in what):
         return None
-    start = span[0] + len(text[slice(*span)]) - len(text[slice(*span)].lstrip())
+    start = trimmed(text, span)[0]
     sentence = text[start : span[1]]
     # "I have lost it" is never told with the time at which it was.
-    has_time = not _PERFECT.search(sentence) and (_OTHER_TIME.search(sentence) or _OTHER_DATE.search(sentence))
+    has_time = not _PERFECT.search(sentence) and (_OTHER_TIME.search(sentence) or OTHER_DATE.search(sentence))
     did = (word for match in _DID.finditer(sentence) for word in terms(match[0]))
     is_theirs = is_told or any(has_form_of(word, what) for word in did)
     return None if not is_theirs or (has_time and not is_told) else (start, span[1])

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from corpus import lazy_pattern
 from index import STOP_WORDS, StoredPassage, word_terms
 from qa.language.dates import dates_in
-from qa.language.values import MONTH, Span, line_start
+from qa.language.spans import Span, line_start, paragraph_around
+from qa.language.values import MONTH
 from qa.structure.tables import tables
 
 _TOKEN = lazy_pattern(r"[^\W_]+(?:(?:[.:/'’-]|,(?=\d{3}(?!\d)))[^\W_]+)*")
@@ -259,8 +260,7 @@ def _row_text(passage: StoredPassage, answer_span: Span) -> str:
     text = passage.text
     if cells := cells_at(passage, answer_span[0]):
         return "\n".join(f"{column}: {text[slice(*cell)]}" for column, cell in cells)
-    start, end = max(text.rfind("\n\n", 0, answer_span[0]), passage.body, 0), text.find("\n\n", answer_span[1])
-    lines = text[start : end if end >= 0 else len(text)].strip().split("\n")
+    lines = text[slice(*paragraph_around(text, answer_span, passage.body))].strip().split("\n")
     return "\n".join(lines) if len(lines) > 1 and all(map(_FIELD.fullmatch, lines)) else ""
 
 
@@ -283,7 +283,7 @@ def _sided_items(text: str) -> Iterator[NumberedItem]:
 
 def _numbered_items(text: str, not_before: frozenset[str] = frozenset()) -> Iterator[NumberedItem]:
     """Yield the items of a text that are numbers, letters and codes, but not dates, times or amounts."""
-    dates = [(date.end - len(date.text), date.end) for date in dates_in(text)]
+    dates = [date.span for date in dates_in(text)]
     # The noun of the next number, where it begins, and the number before that in a list; the last word, and its end.
     noun, start, code_before, before, end = "", 0, "", "", 0
     for token in _TOKEN.finditer(text):

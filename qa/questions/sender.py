@@ -14,8 +14,9 @@ from typing import NamedTuple
 from corpus import SIGN_OFF, lazy_pattern
 from index import STOP_WORDS, StoredPassage
 from qa.language.question_kinds import QUESTION_WORD, asks_for_person, kind_of
+from qa.language.spans import Span
 from qa.language.terms import terms
-from qa.language.values import MONTH, NUMBER_WORDS, WEEKDAY_NAME, Span
+from qa.language.values import MONTH, NUMBER_WORDS, WEEKDAY_NAME
 from qa.structure.speakers import Said, Turn, turns
 
 _ASKS_WHAT_WAS_SAID = lazy_pattern(

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from corpus import lazy_pattern, path_words
 from index import Index, StoredDocument, StoredPassage
+from qa.language.spans import Span, line_start
 from qa.language.terms import terms
-from qa.language.values import Span, line_start
 
 _WORD = lazy_pattern(r"[^\W\d_]{2,}")
 _NAME = lazy_pattern(r"(?<=\w\s)[A-Z][^\W\d_]+(?:[ -][A-Z][^\W\d_]+)*")

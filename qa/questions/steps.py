@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from corpus import lazy_pattern
 from index import StoredPassage
+from qa.language.spans import Span, line_start
 from qa.language.terms import ordered_terms, terms
-from qa.language.values import MONTH, Span, line_start
+from qa.language.values import MONTH
 
 # Questions for a procedure, and the number of a step.
 _ASKS_HOW_TO = lazy_pattern(

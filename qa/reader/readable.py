@@ -1,4 +1,8 @@
-"""Rewrite a passage for the reader: each cell of a table after its column's name, and a stop after each log entry."""
+"""Rewrite a passage for the reader: each cell of a table after its column's name, and a stop after each log entry.
+
+Six layers cannot count bars or blanks to find the column of a cell, so the reader is given `Model: HX-220; Weight (kg):
+7.9` instead of `| HX-220 | 7.9 |`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ class Readable(NamedTuple):
     origin: npt.NDArray[np.int32]
 
 
-def readable(text: str, context: str = "") -> Readable:
+def readable(text: str, context: str) -> Readable:
     """Rewrite the tables and the dated entries of a text for the reader; see `tables` for the context."""
     parts: list[str] = []
     origin: list[int] = []

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus import lazy_pattern
-from qa.language.values import Span
+from qa.language.spans import Span
 from qa.reader.reading import Reading
 from qa.structure.speakers import Said
 

@@ -31,7 +31,8 @@ from qa.answer.results import Answer, answer_from_parts
 from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
 from qa.answer.which_documents import highlight_title, titles_answer, titles_of_entries
 from qa.language.question_kinds import AUXILIARY, QUESTION_WORD, asks_for_person
-from qa.language.values import Span, lacks_number, lacks_statistic
+from qa.language.spans import Span
+from qa.language.values import lacks_number, lacks_statistic
 from qa.questions.answering_sentence import states_what_is_asked
 from qa.questions.log_entries import is_of_other_time
 from qa.questions.long_numbers import owned_numbers, plain_numbers

@@ -38,14 +38,12 @@ class Pool:
         ids: Row numbers of passages.
         scores: `(n,)` in [0, 1], descending.
         cosines: `(n,)`, the dense half's own scores.
-        keyword: `(n,)`, BM25, including the share of the better neighbour's score.
     """
 
     depth: int
     ids: tuple[int, ...]
     scores: Floats
     cosines: Floats
-    keyword: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def fuse(snapshot: Index, query: Query, retrieved: Retrieved, depth: int) -> Poo
     """Rank candidates by the convex combination of their normalised scores; ties by passage key."""
     links = retrieved.links
     if not links:
-        return Pool(depth, (), *(np.zeros(0),) * 3)
+        return Pool(depth, (), np.zeros(0), np.zeros(0))
     unscored = [link for link in links.values() if link.id not in retrieved.cosines]
     scored = snapshot.cosines([link.vector for link in unscored], query.vector).tolist()
     cosine_by_id = {**retrieved.cosines, **{link.id: score for link, score in zip(unscored, scored, strict=True)}}
@@ -101,7 +99,7 @@ def fuse(snapshot: Index, query: Query, retrieved: Retrieved, depth: int) -> Poo
     keys = [(-score, link.key) for score, link in zip(scores.tolist(), links.values(), strict=True)]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     ids = tuple(links)
-    return Pool(depth, tuple(ids[i] for i in order), scores[order], cosines[order], bm25[order])
+    return Pool(depth, tuple(ids[i] for i in order), scores[order], cosines[order])
 
 
 def _best_neighbour_score(links: Iterable[Link], scores: Mapping[int, float]) -> dict[int, float]:

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from corpus import code_spans, is_code, lazy_pattern, sentence_spans
 from index import StoredPassage
-from qa.language.values import MONTH, Span
+from qa.language.spans import Span, trimmed
+from qa.language.values import MONTH
 from qa.structure.code_blocks import code_blocks
 from qa.structure.dated_entries import entry_starts
 from qa.structure.tables import tables
@@ -77,9 +78,9 @@ def _sentences(passage: StoredPassage) -> list[Span]:
             most = start + LONGEST_SPAN
             breaks = [m.end() for mark in (_BLANK, _CLAUSE) for m in mark.finditer(text, start, most)]
             stop = breaks[-1] if breaks else most
-            spans.append((start, start + len(text[start:stop].rstrip())))
+            spans.append(trimmed(text, (start, stop)))
             # The cut may be inside a word, or before a blank.
-            start = stop + len(text[stop:end]) - len(text[stop:end].lstrip())
+            start = trimmed(text, (stop, end))[0]
         spans.append((start, end))
     return spans
 
@@ -90,7 +91,7 @@ def _is_yes_or_no(text: str, span: Span) -> bool:
 
 def _front_matter_fields(text: str) -> list[Span]:
     """Return the fields of front matter except the title, which questions name rather than ask for."""
-    return [(field.start(), field.start() + len(field[0].rstrip())) for field in _FIELD.finditer(text)]
+    return [trimmed(text, field.span()) for field in _FIELD.finditer(text)]
 
 
 def _sentences_and_rows(passage: StoredPassage) -> Iterator[Span]:

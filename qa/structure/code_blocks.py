@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from corpus import lazy_pattern
-from qa.language.values import Span, line_start
+from qa.language.spans import Span, line_start, lines_of
 
 _FENCE = lazy_pattern(r"[ \t]*(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)")
 _ORG = lazy_pattern(r"[ \t]*#\+begin_(?P<kind>src|example)\b.*", re.IGNORECASE)
@@ -55,10 +55,7 @@ class _Line(NamedTuple):
 
 def code_blocks(text: str, body: int, media_type: str) -> list[CodeBlock]:
     """Return the blocks of code in a text from character `body` on, in order; one without an end ends with the text."""
-    lines, at = [], body
-    for line in text[body:].split("\n"):
-        lines.append(_Line(line, at))
-        at += len(line) + 1
+    lines = [_Line(text[slice(*line)], line[0]) for line in lines_of(text, body)]
     blocks, number = [], 0
     while number < len(lines):
         first, code, after = _block_at(lines, number, media_type) or (number, range(0), number + 1)

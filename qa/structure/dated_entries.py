@@ -11,7 +11,8 @@ from corpus import lazy_pattern
 from corpus.formats import RECORDS
 from index import StoredPassage
 from qa.language.dates import Period, dates_in
-from qa.language.values import FIELD, MONTH, Span
+from qa.language.spans import Span, lines_of, paragraph_around, trimmed
+from qa.language.values import FIELD, MONTH
 from qa.structure.tables import tables
 
 _WEEKDAY = r"(?i:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-zäöüß]*\.?,?[ \t]+"
@@ -72,28 +73,24 @@ def dated_entries(passage: StoredPassage) -> list[LogEntry]:
 
 def _lines_after_dates(text: str, body: int) -> list[LogEntry]:
     """Return the lines that begin with a date, each up to the next one or a blank line."""
-    starts = [match for match in _ENTRY.finditer(text, body) if parse_date(match["date"]) is not None]
-    ends = [*(match.start() for match in starts[1:]), len(text)]
-    entries = []
-    for match, end in zip(starts, ends, strict=bool(starts)):
-        blank = text.find("\n\n", match.end(), end)
-        date = parse_date(match["date"])
-        if date is not None:
-            entries.append(LogEntry(date, match.span("date"), (match.end("date"), end if blank < 0 else blank)))
-    return entries
+    dated = ((match, parse_date(match["date"])) for match in _ENTRY.finditer(text, body))
+    starts = [(match, date) for match, date in dated if date is not None]
+    ends = [*(match.start() for match, _ in starts[1:]), len(text)]
+    return [
+        LogEntry(date, match.span("date"), (match.end("date"), paragraph_around(text[:end], match.span())[1]))
+        for (match, date), end in zip(starts, ends, strict=bool(starts))
+    ]
 
 
 def _lines_before_dates(text: str, body: int) -> list[LogEntry]:
     """Return the lines that end with a date, if two or more follow one another: one may be wrapped prose."""
     runs: list[list[LogEntry]] = [[]]
-    at = body
-    for line in text[body:].split("\n"):
-        start, at = at, at + len(line) + 1
-        match = _ENTRY_BEFORE_DATE.search(line) if len(line) <= _LONGEST_LINE else None
+    for start, end in lines_of(text, body):
+        line = text[start:end]
+        match = _ENTRY_BEFORE_DATE.search(text, start, end) if len(line) <= _LONGEST_LINE else None
         date = parse_date(match["date"]) if match else None
-        if match is not None and date is not None and line[: match.start()].strip():
-            stamp = start + match.start("date"), start + match.end("date")
-            runs[-1].append(LogEntry(date, stamp, (start, start + len(line.rstrip()))))
+        if match is not None and date is not None and text[start : match.start()].strip():
+            runs[-1].append(LogEntry(date, match.span("date"), (start, start + len(line.rstrip()))))
         elif line.strip():
             runs.append([])
     return [entry for run in runs if len(run) > 1 for entry in run]
@@ -130,7 +127,7 @@ def parse_date(text: str) -> Period | None:
     """Return a date; its year is 0 if it has none."""
     found = next(iter(dates_in(text.strip(". "))), None)
     if found is not None:
-        return Period(found.year, found.month, found.day)
+        return found.period
     short = re.search(r"(?<!\d)(\d{1,2})[./-](\d{1,2})[./-](\d\d)?(?!\d)", text)
     if short is None or not (0 < int(short[1]) <= 31 and 0 < int(short[2]) <= 12):
         return None
@@ -138,15 +135,13 @@ def parse_date(text: str) -> Period | None:
 
 
 def blocks_of(text: str, body: int) -> Iterator[Span]:
-    """Yield the paragraphs, list items and dated lines of a text from its body on."""
+    """Return the paragraphs, list items and dated lines of a text from its body on."""
     cuts = [body, *(match.end() for match in _BLOCK.finditer(text, body)), len(text)]
-    for start, end in pairwise(cuts):
-        block = text[start:end]
-        if block.strip():
-            yield start + len(block) - len(block.lstrip()), start + len(block.rstrip())
+    blocks = (trimmed(text, between) for between in pairwise(cuts))
+    return (block for block in blocks if block[0] < block[1])
 
 
 def dated_lines(text: str) -> list[tuple[int, Period]]:
     """Return where the lines of a chat or log that begin with a date begin, and their dates."""
     stamps = ((entry.start(), next(dates_in(entry["date"]), None)) for entry in _ENTRY.finditer(text))
-    return [(start, Period(date.year, date.month, date.day)) for start, date in stamps if date is not None]
+    return [(start, date.period) for start, date in stamps if date is not None]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from corpus import lazy_pattern
 from index import STOP_WORDS
 
 # Part of a clause: no mark that ends it, except within numbers and after titles.
@@ -50,26 +51,26 @@ _REPLACEMENTS = (
     ),
     (r"\((?:was|formerly|previously|instead|not) ", rf"{_BEGIN}{_SHORT_NEW} {_INSTEAD_OF_OLD}"),
 )
-_ARROW = re.compile(rf"{_BEGIN}{_OLD} ?(?:-{{1,2}}>|→|=>) ?{_NEW}$", re.MULTILINE)
-_ARROWS = re.compile(r"->|→|=>")
+_ARROW = lazy_pattern(rf"{_BEGIN}{_OLD} ?(?:-{{1,2}}>|→|=>) ?{_NEW}$", re.MULTILINE)
+_ARROWS = lazy_pattern(r"->|→|=>")
 # What was proposed, and what was decided after that.
-_PROPOSED = re.compile(
+_PROPOSED = lazy_pattern(
     r"\b(?:suggest\w*|propos\w+|(?:was|were) (?:for|in favour of)|want(?:s|ed)|offers?|offered|favou?red"
     r"|looked at)\b|\bor\b[^\n?]{0,40}\?",
     re.IGNORECASE,
 )
-_DECIDED = re.compile(
+_DECIDED = lazy_pattern(
     r"\b(?:(?:agreed|settled|decided|voted)(?: \w+ly)? (?:on|for|in favour of)|chose|opted for|went for) (?=\S)"
     rf"(?P<new>{_CHARACTER}{{1,80}})"
 )
-_TAKEN = re.compile(
+_TAKEN = lazy_pattern(
     r"\b(?P<new>(?:the )?\w+(?: \w+)?) (?:it is\b|gets (?:it|the (?:job|order|contract))\b)", re.IGNORECASE
 )
-_AGREED_WITH = re.compile(r"\bagreed with (?P<who>[A-Z]\w+)")
-_VOTES = re.compile(
+_AGREED_WITH = lazy_pattern(r"\bagreed with (?P<who>[A-Z]\w+)")
+_VOTES = lazy_pattern(
     rf"(?P<votes>\d+|one|two|three|none)(?: votes?)? for (?P<new>{_CHARACTER}{{1,50}}?)(?=[,;\n]|\.(?!\d)|\Z| and )"
 )
-_VOTED = re.compile(r"\bvotes?\b", re.IGNORECASE)
+_VOTED = lazy_pattern(r"\bvotes?\b", re.IGNORECASE)
 _SMALL = {"none": 0, "one": 1, "two": 2, "three": 3}
 # Questions for what was not chosen, or for how somewhere is reached.
 _ASKS_FOR_REJECTED = re.compile(
@@ -78,13 +79,13 @@ _ASKS_FOR_REJECTED = re.compile(
     r"|how (?:do|does|can|to|is|are|did))\b",
     re.IGNORECASE,
 )
-_END_OF_ITEM = re.compile(r"\n[ \t]*(?:\n|[-*•+][ \t]|\d{1,2}[.)][ \t]|[\[(]?\d{1,4}[./-]\d\d?[./-])")
+_END_OF_ITEM = lazy_pattern(r"\n[ \t]*(?:\n|[-*•+][ \t]|\d{1,2}[.)][ \t]|[\[(]?\d{1,4}[./-]\d\d?[./-])")
 _LONGEST_ITEM = 500
 # The most words of an answer that may be rejected.
 _MOST_WORDS = 12
-_WORD = re.compile(r"\w+")
-_AMOUNT = re.compile(r"[£€$]?\d+(?:[.,]\d+)*(?![\w:])")
-_NUMBER = re.compile(r"[£€$]?\d+(?:[.,:]\d+)*")
+_WORD = lazy_pattern(r"\w+")
+_AMOUNT = lazy_pattern(r"[£€$]?\d+(?:[.,]\d+)*(?![\w:])")
+_NUMBER = lazy_pattern(r"[£€$]?\d+(?:[.,:]\d+)*")
 
 
 class Decision(NamedTuple):

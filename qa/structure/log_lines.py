@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import groupby
 
 from corpus import is_line_list, lazy_pattern
+from qa.language.spans import lines_of
 from qa.structure.dated_entries import DATE
 
 # A model sees the marker of a list before the date.
@@ -29,13 +30,7 @@ def missing_stops(text: str, start: int, end: int) -> Iterator[int]:
 
 def _items(text: str, start: int, end: int) -> Iterator[int]:
     """Yield where the lines of lists without bullets end, but the last line of each."""
-    block: list[str] = []
-    at = start
-    for line in (*text[start:end].split("\n"), ""):
-        if line.strip():
-            block.append(line)
-        else:
-            ends = accumulate((len(it) + 1 for it in block), initial=at - sum(len(it) + 1 for it in block))
-            yield from [place - 1 for place in ends][1:-1] if is_line_list(block) else ()
-            block = []
-        at += len(line) + 1
+    for _, lines in groupby(lines_of(text[:end], start), key=lambda line: not text[slice(*line)].strip()):
+        block = list(lines)
+        if is_line_list([text[slice(*line)] for line in block]):
+            yield from (stop for _, stop in block[:-1])

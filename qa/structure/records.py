@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from corpus import lazy_pattern
 from corpus.formats import RECORDS, format_of
 from index import StoredPassage
-from qa.language.values import Span
+from qa.language.spans import Span, lines_of
 from qa.structure.tables import tables
 
 _SECTION = lazy_pattern(r"\s*\[\[?(?P<name>[^\[\]]+)\]\]?\s*")
@@ -71,19 +72,11 @@ def records(passage: StoredPassage) -> Iterator[Record]:
 
 def _blocks(text: str, body: int, form: re.Pattern[str], least: int) -> Iterator[Record]:
     """Yield the blocks of lines that are all fields."""
-    at = body
-    for block in text[body:].split("\n\n"):
-        fields = []
-        lines = block.strip("\n").split("\n")
-        start = at + len(block) - len(block.lstrip("\n"))
-        for line in lines:
-            if match := form.fullmatch(line):
-                span = start, start + len(line)
-                fields.append(Field(match["name"], match["value"], span, (start + match.start("value"), span[1])))
-            start += len(line) + 1
-        if len(fields) == len(lines) >= least:
+    for _, lines in groupby(lines_of(text, body), key=lambda line: line[0] == line[1]):
+        matches = [form.fullmatch(text, *line) for line in lines]
+        fields = [Field(it["name"], it["value"], it.span(), it.span("value")) for it in matches if it]
+        if len(fields) == len(matches) >= least:
             yield Record(fields, ())
-        at += len(block) + 2
 
 
 def _settings(text: str, body: int) -> Iterator[Record]:
@@ -93,9 +86,8 @@ def _settings(text: str, body: int) -> Iterator[Record]:
     above: list[tuple[int, str]] = []
     found: dict[tuple[object, ...], Record] = {}
     items = 0
-    at = body
-    for line in text[body:].split("\n"):
-        start, at = at, at + len(line) + 1
+    for start, end in lines_of(text, body):
+        line = text[start:end]
         if named := _SECTION.fullmatch(line):
             section, above = tuple(named["name"].split(".")), []
             continue

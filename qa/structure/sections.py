@@ -17,8 +17,8 @@ from corpus import lazy_pattern, path_words
 from corpus.formats import RECORDS
 from index import StoredPassage
 from qa.language.question_kinds import AUXILIARY
+from qa.language.spans import Span, trimmed
 from qa.language.terms import terms
-from qa.language.values import Span
 
 _LONGEST_HEADING = 90
 _LONGEST_INTRODUCTION = 160
@@ -31,7 +31,6 @@ _MAX_PASSAGES = 200
 _OPENING_LINES = 4
 _BEGINNING = 3
 _WORD = lazy_pattern(r"\w+")
-_POSSESSIVE = lazy_pattern(r"['’]s\b")
 _BLANK_LINE = lazy_pattern(r"\n[ \t]*\n")
 _LINE = lazy_pattern(r"[^\n]*\S")
 _ITEM = lazy_pattern(r"[ \t]*(?:[•◦▪‣●○■□–—*+-]|\(?\d{1,3}[.)]|\(?[A-Za-z][.)])[ \t]+")
@@ -254,7 +253,7 @@ def sections(passage: StoredPassage) -> Iterator[Section]:
             first, last = following.pop(0)
         while following and _ITEM.match(text, first) and _ITEM.match(text, following[0][0]):
             last = following.pop(0)[1]
-        first += len(text[first:last]) - len(text[first:last].lstrip("\n"))
+        first = trimmed(text, (first, last), "\n")[0]
         part = passage, (first, last)
         yield Section(line[0].strip(_MARKS), passage.heading, (part,), (start, line.end()), is_known=False)
 
@@ -336,7 +335,7 @@ def _blocks(text: str, start: int) -> Iterator[Span]:
     """Yield the paragraphs of a text, without the blank lines between them."""
     breaks = [(start, start), *(match.span() for match in _BLANK_LINE.finditer(text, start)), (len(text), len(text))]
     for (_, first), (last, _) in pairwise(breaks):
-        begin = first + len(text[first:last]) - len(text[first:last].lstrip("\n"))
+        begin = trimmed(text, (first, last), "\n")[0]
         end = first + len(text[first:last].rstrip())
         if begin < end:
             yield begin, end

@@ -14,19 +14,20 @@ from typing import NamedTuple
 
 from corpus import SIGN_OFF, lazy_pattern
 from index import StoredPassage
-from qa.language.values import MONTH, WEEKDAY, Span, line_start
+from qa.language.spans import Span, line_start, trimmed
+from qa.language.values import MONTH, WEEKDAY
 
-_DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
+DAY = r"\d{1,4}[./-]\d\d?[./-]\d{1,4}"
 _CLOCK = r"\d\d?[:.]\d\d(?::\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
 _NAMES = rf"{_CAPITAL}[\w.'’-]*(?: (?:(?:van|von|de|der|den|du|la|le|di|al|bin|ter) )?{_CAPITAL}[\w.'’-]*){{0,3}}"
 # "[2025-01-08 19:30] Ida: yes", "8/1/2025, 19:30 - Ida: yes", "19:30 <ida> yes", "19:30  Ida   yes".
 _TURN = lazy_pattern(
-    rf"^[ \t]*(?:(?:\[(?:{_DAY},?[ \t])?{_CLOCK}\]|(?:{_DAY},?[ \t])?{_CLOCK}(?:[ \t][-–])?)[ \t]+"
+    rf"^[ \t]*(?:(?:\[(?:{DAY},?[ \t])?{_CLOCK}\]|(?:{DAY},?[ \t])?{_CLOCK}(?:[ \t][-–])?)[ \t]+"
     rf"(?:(?P<name>[^\W\d_][^:<>\n]{{0,29}}):[ \t]|<(?P<nick>[^<>\n]{{1,30}})>[ \t]"
     rf"|(?P<padded>{_NAMES})(?:[ ]{{2}}|\t))"
     # Or on a line of its own: "Ida Grün  7:30 PM".
-    rf"|(?P<above>{_NAMES})(?:[ ]{{2,9}}|\t|[ ][—–-][ ])(?:{_DAY},?[ \t])?{_CLOCK}[ \t]*\n)",
+    rf"|(?P<above>{_NAMES})(?:[ ]{{2,9}}|\t|[ ][—–-][ ])(?:{DAY},?[ \t])?{_CLOCK}[ \t]*\n)",
     re.MULTILINE,
 )
 # Without times: "Ida: yes".
@@ -103,15 +104,14 @@ def turns(text: str, start: int = 0) -> tuple[Turn, ...]:
         else:
             stop = text.find("\n", at, end)
             stop = end if stop < 0 else stop
-        words = at + len(text[at:stop]) - len(text[at:stop].lstrip())
-        stop = len(text[:stop].rstrip())
+        words, stop = trimmed(text, (at, stop))
         if words < stop:
             name = next(filter(None, map(match.groupdict().get, ("name", "nick", "padded", "above"))))
             result.append(Turn(name.strip(), (match.start(), stop), (words, stop)))
     return tuple(result) if len(result) > 1 else ()
 
 
-def speakers(passage: StoredPassage, document: Sequence[StoredPassage] = ()) -> list[Said]:
+def speakers(passage: StoredPassage, document: Sequence[StoredPassage]) -> list[Said]:
     """Return whose words the parts of a passage are, as far as that is known.
 
     Args:

@@ -1,8 +1,7 @@
-"""Find the tables in a passage, and rewrite it for the reader: each cell after the name of its column.
+"""Find the tables in a passage.
 
 A table is lines with bars, as in Markdown, to which other formats are converted, or drawn with boxes, or with aligned
-cells. Six layers cannot count bars or blanks to find the column of a cell, so the reader is given `Model: HX-220;
-Weight (kg): 7.9` instead of `| HX-220 | 7.9 |`.
+cells.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from corpus import aligned_table, has_box_table, is_rule, lazy_pattern, plain_bars
-from qa.language.values import Span
+from qa.language.spans import Span, lines_of, trimmed
 
 _BAR = lazy_pattern(r"(?<!\\)\|")
 _ALIGNED = lazy_pattern(r"\S  +\S|\t")
@@ -38,7 +37,7 @@ class TextTable:
 
 
 @lru_cache(maxsize=64)  # rules and the reader ask for those of the same passages
-def tables(text: str, context: str = "") -> tuple[TextTable, ...]:
+def tables(text: str, context: str) -> tuple[TextTable, ...]:
     """Return the tables of a text: two or more consecutive lines with bars, or else those of aligned cells.
 
     If a table continues from another passage, the column names are the last part of the context, and one line is
@@ -50,10 +49,7 @@ def tables(text: str, context: str = "") -> tuple[TextTable, ...]:
         text = plain_bars(text)
     if "|" not in text and not _ALIGNED.search(text):
         return ()
-    lines, at = [], 0
-    for line in text.split("\n"):
-        lines.append((at, line))
-        at += len(line) + 1
+    lines = [(start, text[start:end]) for start, end in lines_of(text)]
     if "|" not in text:
         return tuple(_aligned(lines, from_context if len(from_context) > 1 else ()))
     blocks = [list(block) for is_part, block in groupby(lines, key=lambda line: _has_bars(line[1])) if is_part]
@@ -119,8 +115,7 @@ def _cells(at: int, line: str) -> tuple[Span, ...]:
     last = len(line.rstrip()) - line.rstrip().endswith("|")
     spans = []
     for end in (*(bar.start() for bar in _BAR.finditer(line, first, last)), last):
-        cell = line[first:end]
-        start = first + len(cell) - len(cell.lstrip())
-        spans.append((at + start, at + start + len(cell.strip())))
+        start, stop = trimmed(line, (first, end))
+        spans.append((at + start, at + stop))
         first = end + 1
     return tuple(spans)

@@ -15,8 +15,8 @@ from corpus import lazy_pattern
 from index import Index, StoredPassage
 from qa.answer.extract import Block, Extract
 from qa.answer.results import Answer, Highlight, answer_from_parts
+from qa.language.spans import Span, line_start, trimmed
 from qa.language.terms import surroundings, terms
-from qa.language.values import Span, line_start
 from qa.questions.steps import (
     OF_COMMANDS,
     asks_how_to,
@@ -211,7 +211,7 @@ def _lists(passage: StoredPassage) -> Iterator[_List]:
     line, is_item = heading, False
     for match in re.finditer(r"[ \t]*\S.*", text[passage.body :]):
         start, end = passage.body + match.start(), passage.body + match.end()
-        first = start + len(match[0]) - len(match[0].lstrip())
+        first = trimmed(text, (start, end))[0]
         marker, is_step = LIST_MARKER.match(text, first), _STEP.match(text, first)
         if not is_step and (marker or text[first] in _DIGITS):
             items.append((marker.end() if marker else first, end))

@@ -11,7 +11,7 @@ import re
 from index import STOP_WORDS, Index, StoredPassage
 from qa.language.dates import dates_in
 from qa.language.question_kinds import asks_yes_or_no
-from qa.language.values import Span
+from qa.language.spans import Span
 from qa.tables.columns import PERSON_COLUMN
 from qa.tables.measures import comparable_amounts, is_empty, parse_amount, unit_in_name
 from qa.tables.superlatives import VERBS, bounds, is_superlative_noun, superlatives

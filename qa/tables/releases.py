@@ -17,8 +17,8 @@ from qa.answer.extract import Block
 from qa.answer.heading_answer import OF_RELEASES, is_plainly_dated, stems
 from qa.language.dates import dates_in
 from qa.language.question_kinds import ASKS_WHEN
+from qa.language.spans import Span, line_start, trimmed
 from qa.language.terms import terms
-from qa.language.values import Span, line_start
 from qa.structure.candidate_spans import LIST_MARKER
 
 _VERSION = r"\d+(?:\.\d+)+(?:[-+.]?[a-z]+[\w.]*)?"
@@ -273,7 +273,7 @@ def _version(title: str, about: set[str], *, is_named: bool) -> str | None:
     if match is None or not terms(match["name"]) <= about | _LABELS:
         return None
     dates = list(dates_in(title))
-    if any(date.end - len(date.text) <= match.start("version") < date.end for date in dates):
+    if any(date.span[0] <= match.start("version") < date.span[1] for date in dates):
         return None
     rest = match["rest"]
     for date in dates:
@@ -284,8 +284,7 @@ def _version(title: str, about: set[str], *, is_named: bool) -> str | None:
 
 
 def _lines(text: str) -> Iterator[Span]:
-    for line in re.finditer(r"\S.*", text):
-        yield line.start(), line.start() + len(line[0].rstrip())
+    return (trimmed(text, line.span()) for line in re.finditer(r"\S.*", text))
 
 
 def _bare(text: str, span: Span) -> Span:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from qa.language.values import MONTH, Span
+from qa.language.spans import Span
+from qa.language.values import MONTH
 from qa.tables.measures import Amount, kind_of_unit, parse_amount
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from index import Index, StoredPassage
-from qa.language.values import spans_overlap
+from qa.language.spans import spans_overlap
 from qa.tables.columns import AUXILIARIES, NO, YES, QuestionParts, bounded_column, measured_column, target_column
 from qa.tables.explained import Explanation, Mention, NotExplainedError
 from qa.tables.measures import UNKNOWN, is_empty

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from index import Index, StoredPassage
-from qa.language.values import Span
+from qa.language.replacement import STRUCK_OUT
+from qa.language.spans import Span
 from qa.structure.tables import TextTable, tables
 
 # No table is assembled from a document with more passages.
@@ -22,7 +23,6 @@ _LEAST = 2
 # Where the name of a column in camel case is divided: "unitPrice", but not "kWh".
 _CAMEL = re.compile(r"(?<=[a-z]{2})(?=[A-Z])")
 _FIELD = re.compile(r"([^\s:][^\n:]{0,39}):(?: (.*))?")
-_STRUCK_OUT = re.compile(r"~~(?=[^\s~])[^~]+~~")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def _rows(passage: StoredPassage) -> Iterator[tuple[tuple[str, ...], Row]]:
 def _cells(text: str, table: TextTable) -> Iterator[tuple[tuple[str, ...], Span]]:
     for row in table.rows if len(table.columns) >= _LEAST else ():
         if _LEAST <= len(row) <= len(table.columns):
-            cells = [_STRUCK_OUT.sub("", text[slice(*cell)]).strip().replace(r"\|", "|") for cell in row]
+            cells = [STRUCK_OUT.sub("", text[slice(*cell)]).strip().replace(r"\|", "|") for cell in row]
             yield (*cells, *[""] * (len(table.columns) - len(row))), (row[0][0], row[-1][1])
 
 

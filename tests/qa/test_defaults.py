@@ -52,7 +52,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def fused(root: Path) -> Found:
-    """The first two pools of a question, and the keyword scores of passages with matching neighbours."""
+    """The first two pools of a question, and the scores by keyword of passages with matching neighbours."""
     with Snapshot(root / ".qa") as snapshot:
         first, second = islice(hybrid.pools(snapshot, query(snapshot, "red fox"), Stopwatch()), 2)
         neighbours = next(hybrid.pools(snapshot, query(snapshot, "owl", Mode.KEYWORD), Stopwatch()))
@@ -60,7 +60,7 @@ def fused(root: Path) -> Found:
         f"pool of {pool.depth}": [len(pool.ids), *rounded(pool.scores[[1, 2, 50]]), *rounded(pool.scores.sum())]
         for pool in (first, second)
     }
-    return {**pools, "beside": rounded(neighbours.keyword)}
+    return {**pools, "beside": rounded(neighbours.scores)}
 
 
 def keyword_scores(root: Path) -> Found:
@@ -77,7 +77,7 @@ def deduplicated(root: Path) -> Found:
 
         def order(*pools: tuple[int, tuple[int, ...]]) -> str:
             scores = np.ones(9)
-            ranked = distinct.distinct(snapshot, (Pool(depth, ids, *[scores] * 3) for depth, ids in pools), 9, "")
+            ranked = distinct.distinct(snapshot, (Pool(depth, ids, scores, scores) for depth, ids in pools), 9, "")
             return " ".join(f"{hit.passage.heading[-1]}{hit.level}" for hit in ranked)
 
         return {
@@ -92,7 +92,7 @@ def front_matter(root: Path) -> str:
     """The levels of the front matter of four notes."""
     with Snapshot(root / ".qa") as snapshot:
         ids = tuple(snapshot.passages_of(f"{name}.md")[0].id for name in "abcd")
-        ranked = distinct.distinct(snapshot, [Pool(1600, ids, *[np.ones(4)] * 3)], 4, "")
+        ranked = distinct.distinct(snapshot, [Pool(1600, ids, np.ones(4), np.ones(4))], 4, "")
         return " ".join(str(hit.level) for hit in ranked)
 
 
@@ -172,7 +172,7 @@ EXPECTED: dict[ModuleType, Found] = {
     hybrid: {
         "pool of 100": [124, 0.799236084, 0.615990008, 0.396360879, 48.5026313],
         "pool of 400": [406, 0.819169413, 0.662317032, 0.411474965, 109.984607],
-        "beside": [9.17477109, 7.93496653, 7.90393519, 6.35417949],
+        "beside": [1.0, 0.864868066, 0.86148582, 0.692570902],
     },
     bm25: {
         "fox": [7.90393519, 6.81541192, 6.50082714],

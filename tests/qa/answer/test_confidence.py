@@ -17,7 +17,8 @@ FINITE = st.floats(allow_nan=False)
 
 
 def features(question: str, text: str, *, path: str = "x.txt", context: str = "") -> Features:
-    return features_of(question, stored(text, path=path, context=context), cosine=0.5, sentence=0.25)
+    passage = stored(text, path=path, context=context)
+    return features_of(question, passage, cosine=0.5, sentence=0.25, matched=0.0, reading=None)
 
 
 def test_probability_is_logistic() -> None:

@@ -25,7 +25,8 @@ def answered(question: str, text: str, heading: tuple[str, ...], *, path: str = 
     start = text.index(last)
     best = Extract((Highlight((100 + start, 100 + start + len(last)), last),), 1.0, (start, start + len(last)), last)
     result = prefer_definition(question, passage, best)
-    answer = exact_answer(question, [passage], {1: result}, {1: reading(text, answer=last.split()[-1], answered=3.0)})
+    read = reading(text, answer=last.split()[-1], answered=3.0)
+    answer = exact_answer(question, [passage], {1: result}, {1: read}, {})
     assert answer is not None
     return answer.text, result
 

@@ -33,14 +33,15 @@ def answer(
         number: extract(passage, readings[number].share if with_reader else lambda *_: 1.0, "")
         for number, passage in enumerate(passages)
     }
-    return exact_answer(question, passages, extracts, readings)
+    return exact_answer(question, passages, extracts, readings, {})
 
 
 def answer_text(question: str, text: str, read: str | Reading) -> str:
     """The answer from one passage, whose answer according to the reader is `read`."""
     passage = stored(text)
     reading_of_text = read if isinstance(read, Reading) else reading(text, answer=read, answered=3)
-    exact = exact_answer(question, [passage], {1: extract(passage, reading_of_text.share, "")}, {1: reading_of_text})
+    extracts = {1: extract(passage, reading_of_text.share, "")}
+    exact = exact_answer(question, [passage], extracts, {1: reading_of_text}, {})
     assert exact is not None
     return exact.text
 

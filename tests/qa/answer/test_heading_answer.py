@@ -32,7 +32,7 @@ def test_a_heading_answers_like_a_sentence() -> None:
     assert result is not None
     assert result.highlights == (Highlight((93, 113), "1.4.2 (17 June 2023)"),)
     passage, read = stored(RELEASE, start=90, body=BODY), reading(RELEASE, answer="17 June 2023", answered=3.0)
-    answer = exact_answer(WHEN, [passage], {1: result}, {1: read})
+    answer = exact_answer(WHEN, [passage], {1: result}, {1: read}, {})
     assert answer is not None
     assert (answer.text, answer.sentence) == ("17 June 2023", "1.4.2 (17 June 2023)")
 
@@ -57,6 +57,7 @@ def test_heading_is_not_quoted_unless_it_answers(question: str, answer: str, ans
         (WHEN, True),
         ("which day did v1.4.2 come out?", True),
         ("When was Quillon 1.4.2 published?", True),
+        ("When was Quillon's 1.4.2 published?", True),
         ("When was 1.4.1 released?", False),
         ("When was 1.4.2 deployed in Oslo?", False),
         ("When was it released?", False),

@@ -79,7 +79,7 @@ def test_every_character_equals_the_one_at_its_origin(text: str, context: str) -
 
 
 def test_tokens_cover_characters_of_the_original() -> None:
-    read = readable("| a | b |\n|---|---|\n| xy | z |")
+    read = readable("| a | b |\n|---|---|\n| xy | z |", "")
     assert read.text == "a: xy; b: z.\n"
     spans = original_spans(np.array([(0, 1), (3, 5), (5, 6), (7, 8), (10, 11)], np.int32), read.origin)
     assert spans.tolist() == [[-1, -1], [22, 24], [-1, -1], [-1, -1], [27, 28]]

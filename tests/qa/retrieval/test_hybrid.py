@@ -52,7 +52,7 @@ def test_scores_are_a_convex_combination(four: Snapshot) -> None:
     assert paths == ["a.txt", "b.txt", "c.txt", "d.txt"]
     assert four.passages(pool.ids)[2].key < four.passages(pool.ids)[3].key
     np.testing.assert_allclose(pool.cosines, [1, 0.5, 0, 0], atol=1e-7)
-    np.testing.assert_allclose(pool.keyword, [fox + red, red, 0, 0], atol=1e-9)
+    np.testing.assert_allclose([hit.score for hit in four.keyword("red fox", 9)], [fox + red, red], atol=1e-9)
     np.testing.assert_allclose(pool.scores, [1, 0.5 * 0.5 + 0.5 * red / (fox + red), 0, 0], atol=1e-7)
 
 
@@ -77,23 +77,27 @@ def test_a_passage_gets_a_share_of_its_neighbours_keyword_score(tmp_path: Path) 
     text = "\n\n".join(f"# {name}\n\nOf {name} this says something." for name in sections)
     with built(tmp_path, {"a.md": text, "b.md": "# stripes\n\nOf stripes this says something.\n"}) as snapshot:
         bm25 = {hit.passage: hit.score for hit in snapshot.keyword("zebra something", 100)}
-        pool, paths = ask(snapshot, "zebra something")
+        pool, paths = ask(snapshot, "zebra something", mode=Mode.KEYWORD)
         passages = snapshot.passages(pool.ids)
-    scores = {(path, passage.start): score for path, passage, score in zip(paths, passages, pool.keyword, strict=True)}
+    scores = {(path, passage.start): score for path, passage, score in zip(paths, passages, pool.scores, strict=True)}
     alone = {(path, passage.start): bm25[passage.id] for path, passage in zip(paths, passages, strict=True)}
     first, second, third, fourth, fifth = sorted(place for place in scores if place[0] == "a.md")
-    assert scores[second] == pytest.approx(alone[second] + 0.2 * alone[first])
-    assert scores[third] == pytest.approx(alone[third] + 0.2 * max(alone[second], alone[fourth]))
-    assert scores[fifth] == pytest.approx(alone[fifth] + 0.2 * alone[fourth])
+    # Scores are relative to the best.
+    best = alone[fifth] + 0.2 * alone[fourth]
+    assert scores[fifth] == 1
+    assert scores[second] == pytest.approx((alone[second] + 0.2 * alone[first]) / best)
+    assert scores[third] == pytest.approx((alone[third] + 0.2 * max(alone[second], alone[fourth])) / best, abs=1e-9)
     # The only passage of another document has no neighbour.
-    assert scores["b.md", 0] == alone["b.md", 0] < scores[second]
+    assert scores["b.md", 0] == pytest.approx(alone["b.md", 0] / best, abs=1e-9)
+    assert scores["b.md", 0] < scores[second]
 
 
 def test_a_neighbour_is_in_the_same_document(tmp_path: Path) -> None:
     """Offsets start again in each document, so its passages may seem close to those of another."""
     with built(tmp_path, {"a.txt": "zebra", "b.md": "# lion\n\nlion\n\n# zebra\n\nzebra here"}) as snapshot:
         bm25 = [hit.score for hit in snapshot.keyword("zebra", 9)]
-        assert ask(snapshot, "zebra", mode=Mode.KEYWORD)[0].keyword.tolist() == bm25
+        scores = ask(snapshot, "zebra", mode=Mode.KEYWORD)[0].scores
+    assert scores.tolist() == pytest.approx([score / bm25[0] for score in bm25])
 
 
 def test_scores_that_differ_only_by_rounding_are_ties(four: Snapshot) -> None:
@@ -109,7 +113,7 @@ def test_scores_that_differ_only_by_rounding_are_ties(four: Snapshot) -> None:
 def test_nothing_matches(four: Snapshot) -> None:
     """Keyword search may find nothing; in a hybrid search the dense half then still ranks, with equal scores."""
     none, paths = ask(four, "unknown", mode=Mode.KEYWORD)
-    assert (none.ids, none.scores.shape, none.cosines.shape, none.keyword.shape) == ((), (0,), (0,), (0,))
+    assert (none.ids, none.scores.shape, none.cosines.shape) == ((), (0,), (0,))
     assert paths == []
     assert ask(four, "?!", mode=Mode.KEYWORD)[0].ids == ()
     alike, paths = ask(four, "unknown")

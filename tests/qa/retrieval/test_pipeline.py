@@ -202,7 +202,7 @@ def test_highlights_belong_to_their_passage_if_scores_tie(tmp_path: Path, monkey
         last = sorted((stored["x.txt"], stored["y.txt"]), key=lambda passage: passage.key, reverse=True)
         order = [*(stored[f"{number}.txt"] for number in range(9)), *last]
         scores = np.linspace(0.5, 0.5 - 1e-7, 11)
-        pool = Pool(100, tuple(passage.id for passage in order), scores, scores, scores)
+        pool = Pool(100, tuple(passage.id for passage in order), scores, scores)
         monkeypatch.setattr("qa.retrieval.pipeline.pools", lambda *_: [pool])
         *_, tenth, eleventh = retriever.ask("red heron", k=11).passages
     assert tenth.score == eleventh.score
@@ -268,7 +268,7 @@ def test_an_answer_after_the_first_ten_comes_first(tmp_path: Path, monkeypatch: 
     with opened(tmp_path, reader=True) as retriever:
         scores = np.linspace(0.5, 0.4, 22)
         order = tuple(retriever.snapshot.passages_of(name)[0].id for name in files)
-        pool = Pool(100, order, scores, scores, scores)
+        pool = Pool(100, order, scores, scores)
         monkeypatch.setattr("qa.retrieval.pipeline.pools", lambda *_: [pool])
         result = retriever.ask("where does the red heron nest?", k=22)
     assert result.passages[0].source.path == "14.txt"

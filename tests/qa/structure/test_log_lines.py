@@ -31,5 +31,5 @@ from qa.structure.log_lines import missing_stops
     ],
 )
 def test_missing_stops(text: str, read: str | None) -> None:
-    assert readable(text).text == (read or text)
+    assert readable(text, "").text == (read or text)
     assert bool(list(missing_stops(text, 0, len(text)))) is (read is not None)

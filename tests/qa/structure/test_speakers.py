@@ -74,7 +74,7 @@ def test_authors_of_letters_and_of_messages_as_text(text: str, names: list[str])
 
 def test_the_sender_of_a_mail_speaks_and_in_a_quotation_its_author() -> None:
     text = "I sold the boat."
-    assert speakers(replace(mail(text, 1), heading=("Boat", "Ida to Tom"))) == [Said((0, 16), "Ida", "Ida to Tom")]
-    (said,) = speakers(replace(mail(text, 1), heading=("Boat", "Quoted: Cy Marsh wrote")))
+    assert speakers(replace(mail(text, 1), heading=("Boat", "Ida to Tom")), ()) == [Said((0, 16), "Ida", "Ida to Tom")]
+    (said,) = speakers(replace(mail(text, 1), heading=("Boat", "Quoted: Cy Marsh wrote")), ())
     assert said.speaker == "Cy Marsh"
-    assert speakers(replace(mail(text, 1), heading=())) == []
+    assert speakers(replace(mail(text, 1), heading=()), ()) == []
