@@ -15,10 +15,8 @@ from index import Among, Index, StoredPassage, analyse
 from qa.answer.exact_answer import is_same
 from qa.answer.extract import Extract
 from qa.answer.results import Alternative, Answer, Highlight
-from qa.language.dates import latest_date
 from qa.language.replacement import (
     Replacement,
-    find_changed_value,
     find_replacement,
     is_amendment,
     is_replaceable,
@@ -313,28 +311,6 @@ def answer_with_new_value(
     return ordered, replace(
         answer, text=text, sentence=sentence, citations=ranks(first, *agreeing), alternatives=alternatives
     )
-
-
-def with_later_value(answer: Answer, old: QuotedValue, passages: Sequence[StoredPassage]) -> Answer:
-    """Add the value to which a later document says that the answer was changed, without repeating it, if one does."""
-    news: list[tuple[tuple[int, int, int], int, str]] = []
-    for rank, passage in enumerate(passages, start=1):
-        replacement = find_changed_value(old.value, passage.text, years_in(old.question), body=passage.body)
-        if replacement is None or _date_above(passage) <= _date_above(old.passage):
-            continue
-        new = NewValue(passage, replacement)
-        is_of_topic = 2 * len(old.topic - terms(new.in_context)) < len(old.topic)
-        if is_of_topic and old.may_be_replaced_by(new) and old.holds_in_general(new):
-            news.append((_date_above(passage), -rank, new.value))
-    if not news:
-        return answer
-    _, rank, value = max(news)
-    others = (it for it in answer.alternatives if not is_same(it.text, value))
-    return replace(answer, alternatives=(Alternative(value, (-rank,), "later"), *others))
-
-
-def _date_above(passage: StoredPassage) -> tuple[int, int, int]:
-    return latest_date(surroundings(passage))
 
 
 def _section_numbers(text: str) -> list[str]:

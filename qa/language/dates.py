@@ -163,13 +163,6 @@ def without_periods(question: str) -> str:
     return question
 
 
-def latest_date(text: str) -> tuple[int, int, int]:
-    """Return the latest date of a text that has a year: year, month, and day or 0; zeros if there is none."""
-    dates = [(date.year, date.month, date.day) for date in dates_in(text) if date.year]
-    dates += [(int(it["year"]), month_of(it["month"]), 0) for it in _NAMED_MONTH.finditer(text) if it["year"]]
-    return max(dates, default=(0, 0, 0))
-
-
 def spell_out_dates(text: str, *, all_alike: bool = False) -> str:
     """Write the dates of a text that are in figures, with a year, as 24 May 2023; or all of them in this form."""
     return _with_dates(text, lambda date: date.spelled_out if all_alike or (date.year and not date.name) else date.text)

@@ -28,7 +28,7 @@ from qa.answer.heading_answer import (
 from qa.answer.later_values import find_later_value, statements_of
 from qa.answer.line_answer import LineAnswer
 from qa.answer.results import Answer, answer_from_parts
-from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
+from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values
 from qa.answer.which_documents import highlight_title, titles_answer, titles_of_entries
 from qa.language.question_kinds import AUXILIARY, QUESTION_WORD, asks_for_person
 from qa.language.spans import Span
@@ -255,7 +255,7 @@ class Answerer:
         if not chain and (new := self._later_value(old, judge)) is not None:
             chain = [new]
         if not chain:
-            return replace(draft, answer=with_later_value(answer, old, passages))
+            return replace(draft, answer=answer)
         ordered, answer = answer_with_new_value(query.text, answer, passages, chain)
         quoted_ids = {quoted.id, *(new_value.passage.id for new_value in chain)}
         other_hits = {hit.passage.id: hit for hit in draft.hits if hit.passage.id not in quoted_ids}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from qa.answer.results import Alternative, Answer
-from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values, with_later_value
+from qa.answer.superseded import NewValue, QuotedValue, answer_with_new_value, find_new_values
 from qa.language.replacement import Replacement, find_changed_value, find_replacement, replace_if_outdated
 from qa.reader.reading import Reading
 from tests.growth import check_growth
@@ -299,44 +299,6 @@ def test_a_value_that_was_changed_back_is_not_replaced(tmp_path: Path) -> None:
     assert chain(tmp_path, files, "What is the timeout?", "30 seconds") == []
     del files["c.md"]
     assert chain(tmp_path / "other", files, "What is the timeout?", "30 seconds") == ["20 seconds"]
-
-
-@pytest.mark.parametrize(
-    ("text", "title", "later"),
-    [
-        ("The spring fair is postponed to Saturday 26 April.", "Board, 14 February 2025", "Saturday 26 April"),
-        ("Because of the rain, we moved the spring fair to 26 April.", "News March 2025", "26 April"),
-        # Another topic, form or group, no decision, or an earlier document.
-        ("The autumn fair is postponed to Saturday 26 April.", "Board, 14 February 2025", ""),
-        ("The fee of the spring fair was raised to £26.", "Board, 14 February 2025", ""),
-        ("For members the spring fair is postponed to Saturday 26 April.", "Board, 14 February 2025", ""),
-        ("Ida proposed that the spring fair be moved to 26 April.", "Board, 14 February 2025", ""),
-        ("The spring fair is postponed to Saturday 26 April.", "Board, 14 February 2024", ""),
-        ("The spring fair is postponed to Saturday 26 April.", "Board", ""),
-    ],
-)
-def test_a_value_that_a_later_document_gives_without_the_old_one_is_an_alternative(
-    text: str, title: str, later: str
-) -> None:
-    sentence = "The spring fair is on Saturday 5 April."
-    texts = {"Board, 10 January 2025": sentence, title: text}
-    passages = [replace(stored(it), heading=(name,)) for name, it in texts.items()]
-    old = QuotedValue("When is the spring fair?", "Saturday 5 April", passages[0], (0, len(sentence)))
-    answer = Answer(old.value, (1,), sentence, (Alternative("Sunday 6 April", (2,)),))
-    added = (Alternative(later, (2,), "later"),) if later else ()
-    assert with_later_value(answer, old, passages).alternatives == (*added, *answer.alternatives)
-
-
-def test_the_heading_may_name_what_was_changed() -> None:
-    sentence = "The open day is on 14 June, 11 am to 4 pm."
-    passages = [
-        replace(stored(sentence), heading=("Minutes, 4 March 2025", "2. Open day")),
-        replace(stored("Moved to Sunday 22 June."), heading=("Minutes, 8 April 2025", "1. Open day")),
-        replace(stored("Moved to Sunday 29 June."), heading=("Minutes, 6 May 2025", "3. Open day")),
-    ]
-    old = QuotedValue("When is the open day?", "14 June, 11 am to 4 pm", passages[0], (0, len(sentence)))
-    answer = with_later_value(Answer(old.value, (1,), sentence), old, passages)
-    assert answer.alternatives == (Alternative("29 June", (3,), "later"),)
 
 
 def replacing(number: int, text: str, value: str, *, is_correction: bool = False) -> NewValue:

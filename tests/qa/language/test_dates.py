@@ -12,7 +12,6 @@ from qa.language.dates import (
     asked_period,
     asked_time,
     dates_in,
-    latest_date,
     spell_out_dates,
     without_time,
 )
@@ -114,19 +113,6 @@ def test_a_row_is_found_by_its_date(retriever: Retriever, question: str, who: st
     result = retriever.ask(question)
     assert result.passages[0].text.endswith(who)
     assert (result.question, result.corrections) == (question, ())
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Minutes, 4 March 2025\nof 2025-03-11", (2025, 3, 11)),
-        ("Newsletter March 2025", (2025, 3, 0)),
-        ("News April 2025, on the fair of 2 May 2024", (2025, 4, 0)),
-        ("Minutes of 4 March", (0, 0, 0)),
-    ],
-)
-def test_the_latest_date_of_a_text(text: str, expected: tuple[int, int, int]) -> None:
-    assert latest_date(text) == expected
 
 
 @pytest.mark.parametrize(
