@@ -140,9 +140,73 @@ def test_code_keeps_its_lines() -> None:
     assert blocks(page) == [("code", "a\n  b\n  c\nd\ne", ()), ("paragraph", "f", ())]
 
 
-def test_a_table_inside_a_cell_is_text() -> None:
-    page = "<table><tr><td>a<table><tr><td>b<td>c</table><td>d</table>e"
-    assert blocks(page) == [("table", "a b c | d", ()), ("paragraph", "e", ())]
+_LAYOUT = """<table role=presentation><tr><td width=150><a href=a>Home</a><br><a href=b>Rates</a></td><td>
+<table><tr><td><a name=rates></a><h1>Club rates</h1><p>Founded in 1974.</p><p>212 members.</p>
+<table><caption>Fees</caption>
+<tr><th>Group<th>Fee</tr>
+<tr><td><div>Adult</div><div>(from 18)</div><td>140</tr></table>
+<ul><li>Bring your oar.</ul><pre>a
+ b</pre></table></table>"""
+
+
+def test_the_cells_of_a_table_around_tables_are_blocks() -> None:
+    """As in most mail; only the innermost table is one of data."""
+    at = ("Club rates",)
+    assert blocks(_LAYOUT) == [
+        ("paragraph", "Home\nRates", ()),
+        ("heading", "Club rates", at),
+        ("paragraph", "Founded in 1974.", at),
+        ("paragraph", "212 members.", at),
+        ("paragraph", "Fees", at),
+        ("table", "Group | Fee\nAdult (from 18) | 140", at),
+        ("item", "- Bring your oar.", at),
+        ("code", "a\n b", at),
+    ]
+    document = read("a.html", _LAYOUT.encode())
+    assert [document.text[at:].split("\n")[0] for at, _ in document.anchors] == ["Club rates"]
+    numbers = FileLines(document)
+    for word, line in {"Home": 1, "Club": 2, "212": 2, "Fees": 3, "Group": 4, "Adult": 5, "Bring": 6, "b": 7}.items():
+        at_word = document.text.rindex(word)
+        assert numbers.range_of(at_word, at_word + 1) == (line, line), word
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts"),
+    [
+        ("<tr><td>a<table><tr><td>b<td>c</table><td>d", ["a", "b | c", "d"]),
+        ("<tr><td><table><tr><td>Soup</table><td><table><tr><td>4.80</table>", ["Soup | 4.80"]),
+        ("<tr><td><h2>Oars</h2><p>Of ash.<td><h2>Sails</h2><p>Of flax.", ["Oars", "Of ash.", "Sails", "Of flax."]),
+        # Rows of data, as in a receipt, beside others.
+        (
+            "<tr><td>Order<td>R-9<tr><td>Date<td>May 3<tr><td colspan=2><h2>Items</h2>",
+            ["Order | R-9\nDate | May 3", "Items"],
+        ),
+        ("<tr><td>&nbsp;<td>Dear Kim,<td>", ["Dear Kim,"]),
+        # Data may have several blocks in a cell, unless it is said to be none.
+        ("<tr><td>Ida<td><p>oak<p>ash<tr><td>Tom<td><ul><li>fir</ul>", ["Ida | oak ash\nTom | fir"]),
+        (
+            "<tr><th>Name<th>Oars<tr><td>Ida<td><table><tr><td>oak<td>2<tr><td>ash<td>1</table>",
+            ["Name | Oars\nIda | oak 2 ash 1"],
+        ),
+        ("<tr><th><h3>Name</h3><th><h3>Oars</h3><tr><td>Ida<td>2", ["Name | Oars\nIda | 2"]),
+        # Text outside cells, as in a template, is not shown in a table.
+        ("{% for oar in oars %}<tr>{% if oar %}<td>Ida<td>2</td>{% endif %}</tr>", ["Ida | 2"]),
+        # A cell that is not closed inside a list.
+        ("<tr><td><ul><li>Ida<td>2</ul>", ["Ida | 2"]),
+    ],
+)
+def test_cells_are_blocks_only_where_a_table_lays_out_the_page(rows: str, texts: list[str]) -> None:
+    assert [text for _, text, _ in blocks(f"<table>{rows}</table>")] == texts
+
+
+def test_a_presentational_table_with_several_blocks_in_a_cell_is_layout() -> None:
+    rows = "<tr><td>Ida<td><p>oak<p>ash<tr><td>Tom<td><p>fir"
+    assert [text for _, text, _ in blocks(f"<table role=presentation>{rows}</table>")] == [
+        "Ida",
+        "oak",
+        "ash",
+        "Tom | fir",
+    ]
 
 
 def test_empty_cells_keep_columns_aligned() -> None:
