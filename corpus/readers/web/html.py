@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 
 from lxml import etree
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.web.about import meta_field, strip_site_name
+from corpus.readers.web.numbering import Number, NumberedList
 from corpus.readers.web.parts import Part, write
 from corpus.readers.web.skipped import State, is_hidden, is_skipped
 from corpus.readers.web.source_lines import Fragment, LineBuffer
@@ -82,6 +84,15 @@ def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> None:
         builder.title = strip_site_name(page.title[:_MAX_TITLE], page.first_heading)
 
 
+@dataclass(slots=True)
+class _Item:
+    """An open list item: its number, if any, the number of tables around it, and whether its number is used."""
+
+    number: Number | None
+    tables: int
+    has_text: bool = False
+
+
 class _PageReader:
     """Takes the parser's events; the parser closes open elements itself, so starts and ends come in pairs."""
 
@@ -95,6 +106,12 @@ class _PageReader:
         self._text = LineBuffer()
         self._struck_text = LineBuffer()
         self._title: list[str] | None = None
+        # Open lists, None for those with bullets, and their items.
+        self._lists: list[NumberedList | None] = []
+        self._items: list[_Item] = []
+        # Blocks after the start of a list whose numbers depend on its end, and how many such lists are open.
+        self._held: list[Part] = []
+        self._holding = 0
         # Open tables, without those inside too many others.
         self._tables: list[Table] = []
         # Whether the terms of each open definition list are headings.
@@ -104,7 +121,7 @@ class _PageReader:
         # The number of open elements at which each state began, the last one being that of the innermost element.
         self._states = [(0, State.READ)]
         # Numbers of open elements, all and by kind; a page inside another file is main content.
-        self._depth = self._lists = self._open_tables = self._pre = self._raised = self._struck = 0
+        self._depth = self._open_tables = self._pre = self._raised = self._struck = 0
         self._in_main = int(level > 0)
         self._link = self._text.end()
         # The names of link targets that begin with the next block and with the one after it.
@@ -231,8 +248,8 @@ class _PageReader:
         is_main = tag in ("main", "article") or attributes.get("role") == "main"
         self._open.append((tag, is_main))
         self._in_main += is_main
-        self._lists += tag in ("ul", "ol")
         self._pre += tag == "pre"
+        self._start_in_list(tag, attributes)
         self._start_in_table(tag, attributes)
         if tag == "dl":
             # Sphinx lists parameters and results in these; they belong to the term above.
@@ -249,12 +266,31 @@ class _PageReader:
             return
         _, is_main = self._open.pop() if self._open else (tag, False)
         self._in_main -= is_main
-        self._lists -= tag in ("ul", "ol")
         self._pre -= tag == "pre"
+        self._end_in_list(tag)
         self._end_in_table(tag)
         if tag == "dl":
             self._put([Part(Fragment("", ()), BlockKind.HEADING, self._term_level())])
             self._terms_are_headings.pop()
+
+    def _start_in_list(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag in ("ul", "ol"):
+            numbered = NumberedList(attributes) if tag == "ol" else None
+            self._lists.append(numbered)
+            self._holding += numbered is not None and numbered.ends_with_one
+        elif tag == "li":
+            numbered = self._lists[-1] if self._lists else None
+            self._items.append(_Item(numbered.number(attributes) if numbered else None, self._open_tables))
+
+    def _end_in_list(self, tag: str) -> None:
+        if tag == "li":
+            self._items.pop()
+        elif tag in ("ul", "ol"):
+            numbered = self._lists.pop()
+            self._holding -= numbered is not None and numbered.ends_with_one
+            if not self._holding:
+                held, self._held = self._held, []
+                self._put(held)
 
     def _start_in_table(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._open_tables += tag == "table"
@@ -295,14 +331,26 @@ class _PageReader:
             return Part(content, BlockKind.HEADING, self._level + heading)
         if parent == "dt" and self._terms_are_headings and self._terms_are_headings[-1]:
             return Part(content, BlockKind.HEADING, self._term_level())
-        if parent == "li":
-            return Part(content, BlockKind.ITEM, min(max(0, self._lists - 1), _MAX_DEPTH))
-        return Part(content)
+        return self._item_part(content, is_direct=parent == "li") or Part(content)
+
+    def _item_part(self, content: Fragment, *, is_direct: bool) -> Part | None:
+        """Return a part of a list item; None unless it is a direct one, or the first one of a numbered item."""
+        item = self._items[-1] if self._items else None
+        depth = min(max(0, len(self._lists) - 1), _MAX_DEPTH)
+        if item and item.number and item.tables == self._open_tables:
+            if not item.has_text:
+                item.has_text = True
+                return Part(content, BlockKind.ITEM, depth, item.number)
+            return Part(content, BlockKind.ITEM, depth + 1) if is_direct else None
+        return Part(content, BlockKind.ITEM, depth, "-") if is_direct else None
 
     def _put(self, parts: Iterable[Part]) -> None:
         """Add blocks to the innermost open table, or else to the document."""
         if self._tables:
             self._tables[-1].add(parts)
+            return
+        if self._holding:
+            self._held.extend(parts)
             return
         for part in parts:
             write(self._builder, part)

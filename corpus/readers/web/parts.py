@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
+from corpus.readers.web.numbering import Number
 from corpus.readers.web.source_lines import Fragment
 from corpus.types import BlockKind
 
@@ -24,6 +25,7 @@ class Part(NamedTuple):
         content: Its text; that of a table is in `rows`, and a heading without text only ends the ones below its level.
         kind: Its kind.
         level: The level of a heading, or the depth of a list item.
+        marker: The number or bullet of a list item; "" if it continues one.
         is_struck: Whether its text is struck out.
         rows: The rows of a table.
         anchor: The name of the link target before it.
@@ -32,6 +34,7 @@ class Part(NamedTuple):
     content: Fragment
     kind: BlockKind = BlockKind.PARAGRAPH
     level: int = 0
+    marker: str | Number = ""
     is_struck: bool = False
     rows: Sequence[Row] = ()
     anchor: str = ""
@@ -45,7 +48,7 @@ def write(builder: DocumentBuilder, part: Part) -> None:
     if part.kind is BlockKind.TABLE:
         builder.rows([row.texts for row in part.rows], lines=[row.line for row in part.rows if row.line])
     elif part.kind is BlockKind.ITEM:
-        builder.block(text, part.kind, part.level, lines=lines)
+        builder.block(text, part.kind, part.level, lines=lines, marker=str(part.marker))
     elif part.kind is not BlockKind.HEADING:
         builder.block(text, part.kind, lines=lines)
     elif text:
@@ -64,4 +67,5 @@ def joined_text(parts: Iterable[Part]) -> str:
 def _line(part: Part) -> str:
     if part.kind is BlockKind.TABLE:
         return " ".join(one_line(text) for row in part.rows for text in row.texts if text)
-    return one_line(part.content.text)
+    text = one_line(part.content.text)
+    return f"{part.marker} {text}" if isinstance(part.marker, Number) else text

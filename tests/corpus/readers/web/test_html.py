@@ -140,6 +140,38 @@ def test_code_keeps_its_lines() -> None:
     assert blocks(page) == [("code", "a\n  b\n  c\nd\ne", ()), ("paragraph", "f", ())]
 
 
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        (
+            "<ol><li>a<li><p>b</p><p>c</p><ul><li>d</ul>e<li value=7>f<li>g</ol>",
+            "1. a\n2. b\n  c\n  - d\n  e\n7. f\n8. g",
+        ),
+        ("<ol start=3 type=I><li>a<li type=a>b</ol>", "III) a\nd) b"),
+        ("<ol style='list-style-type: lower-latin'><li value=26>a<li>b<li value=0>c</ol>", "z) a\naa) b\n0. c"),
+        ("<ol reversed><li>a<ol><li>b<li>c</ol><li>d</ol>e", "2. a\n  1. b\n  2. c\n1. d\n\ne"),
+        ("<ol reversed start=2><li>a<li>b<li>c</ol>", "2. a\n1. b\n0. c"),
+        (
+            "<ol style='list-style: none'><li>a</ol><ol><li style='list-style: none inside'>b<li>c</ol>",
+            "- a\n- b\n2. c",
+        ),
+        ("<ol><li><div>a</div><li><h2>b</h2><p>c<li><table><tr><td>d<td>e</table></ol>", "1. a\n\nb\n\n2. c\n\nd | e"),
+        ("<table><tr><td><ol><li>a<li>b</ol><td>c<tr><td>d<td><ul><li>e<li>f</ul></table>", "1. a 2. b | c\nd | e f"),
+    ],
+)
+def test_items_have_the_numbers_that_browsers_show(page: str, text: str) -> None:
+    """Letters have a bracket; further paragraphs of a numbered item are indented."""
+    assert read("a.html", page.encode()).text == text
+
+
+def test_numbers_of_items_are_in_no_line_of_the_file() -> None:
+    document = read("a.html", b"<ol start=100>\n<li>Row\nto the\nlock.\n<li>Wait.</ol>")
+    numbers = FileLines(document)
+    for word, line in {"Row": 2, "to": 3, "lock": 4, "101.": 5, "Wait": 5}.items():
+        at = document.text.index(word)
+        assert numbers.range_of(at, at + 1) == (line, line), word
+
+
 _LAYOUT = """<table role=presentation><tr><td width=150><a href=a>Home</a><br><a href=b>Rates</a></td><td>
 <table><tr><td><a name=rates></a><h1>Club rates</h1><p>Founded in 1974.</p><p>212 members.</p>
 <table><caption>Fees</caption>
