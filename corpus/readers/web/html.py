@@ -151,6 +151,7 @@ class _PageReader:
 
     def data(self, text: str) -> None:
         """Handle a text, or a part of it, in the innermost open element."""
+        text = text.replace("\N{SOFT HYPHEN}", "")
         if self._title is not None:
             self._title.append(text)
         elif self._states[-1][1] is State.READ:

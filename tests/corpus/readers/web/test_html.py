@@ -44,6 +44,16 @@ def test_raised_numbers_are_superscripts() -> None:
     assert blocks(page) == [("paragraph", "2 × 10⁶ cells per kg.³,⁴ Never on the 2nd.[1]", ())]
 
 
+def test_soft_hyphens_are_dropped() -> None:
+    """The lines of the words around them stay right."""
+    document = read("a.html", "<title>Un&shy;der</title><p>long&shy;tailed\nd\xadu\xadcks\nswim</p>".encode())
+    assert (document.title, document.text) == ("Under", "longtailed ducks swim")
+    numbers = FileLines(document)
+    for word, line in {"long": 1, "ducks": 2, "swim": 3}.items():
+        at = document.text.index(word)
+        assert numbers.range_of(at, at + len(word)) == (line, line), word
+
+
 @pytest.mark.parametrize("mark", ["¶", "§", "#", " ¶\n"])
 def test_links_from_a_heading_to_itself_are_dropped(mark: str) -> None:
     assert blocks(f"<h2>Oars<a href='#oars'>{mark}</a></h2>") == [("heading", "Oars", ("Oars",))]
