@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from corpus.readers.web.parts import Part, Row, joined_text
@@ -100,7 +100,7 @@ class Table:
     def _highest_complexity(self) -> int:
         """Return the highest complexity of cells of data; a table with column names has nothing but data."""
         rows = list(filter(None, map(_filled, self._rows)))
-        if rows and len(rows[0]) > 1 and all(cell.is_header for cell in rows[0]):
+        if rows and _names_columns(rows[0]):
             return 2
         return int(not self._is_presentation and sum(len(row) > 1 for row in rows) > 1)
 
@@ -116,13 +116,17 @@ class LaidOutRow(NamedTuple):
 def lay_out(rows: Sequence[Sequence[Cell]], limit: int) -> Iterator[LaidOutRow]:
     """Yield each row that is not blank; a row of data has no cell whose complexity exceeds the limit.
 
-    The text of a cell is in each row that it spans, but only in the first column.
+    The text of a cell is in each row and column that it spans; but that of a label, the first of a row that does not
+    name columns, as in "Total", is only in the first one.
     """
     room = _MAX_ADDED
+    width = max(map(len, rows), default=0)
     # By column, the text that is repeated, and the number of the first row below it.
     repeated: dict[int, tuple[str, int]] = {}
     for number, row in enumerate(rows):
         is_data = _is_data(row, limit)
+        # Whether the next cell is a label, as there is no text before it.
+        is_label = not _names_columns(row)
         texts: list[str] = []
         for cell in (*row, None):
             while room > 0 and (above := repeated.get(len(texts))) and above[1] > number:
@@ -131,12 +135,21 @@ def lay_out(rows: Sequence[Sequence[Cell]], limit: int) -> Iterator[LaidOutRow]:
             if cell is not None:
                 # The text of layout is not needed, unless it is short enough to be repeated below.
                 own_text = cell.text if is_data or len(cell.parts) == 1 else ""
-                for text in (own_text, *[""] * min(cell.columns - 1, room)):
+                added = min(cell.columns - 1, max(0, room))
+                is_label = is_label and not any(texts[-1:])
+                copies = 0 if is_label or len(own_text) > _MAX_REPEATED else min(added, max(0, width - len(texts) - 1))
+                for text in (own_text, *[own_text] * copies, *[""] * (added - copies)):
                     repeated[len(texts)] = (text if len(text) <= _MAX_REPEATED else "", number + cell.rows)
                     texts.append(text)
                 room -= cell.columns - 1
         if _filled(row):
             yield LaidOutRow(row, texts, is_data)
+
+
+def _names_columns(row: Sequence[Cell]) -> bool:
+    """Whether a row has the names of columns, and is not a title above them."""
+    filled = _filled(row)
+    return (len(filled) > 1 or filled != row[:1]) and all(cell.is_header for cell in filled)
 
 
 def _filled(row: Sequence[Cell]) -> list[Cell]:
@@ -161,9 +174,26 @@ def _is_table(rows: Sequence[LaidOutRow]) -> bool:
 
 def _table(rows: Sequence[LaidOutRow], line: int) -> Part:
     first = next(part for row in rows for cell in row.cells for part in cell.parts)
+    rows = _with_joined_names(rows)
     lines = [next((cell.line for cell in row.cells if cell.line), line) for row in rows]
     table_rows = [Row(row.texts, number) for row, number in zip(rows, lines, strict=True)]
     return Part(Fragment("", ()), BlockKind.TABLE, rows=table_rows, anchor=first.anchor)
+
+
+def _with_joined_names(rows: Sequence[LaidOutRow]) -> Sequence[LaidOutRow]:
+    """Join consecutive rows of column names: "Income" in a cell above "Plan" and "Actual" makes it "Income Plan"."""
+    joined: list[LaidOutRow] = []
+    is_spanned = False
+    for row in rows:
+        has_names = _names_columns(row.cells)
+        if is_spanned and has_names:
+            pairs = zip_longest(joined[-1].texts, row.texts, fillvalue="")
+            names = [upper if upper == lower else f"{upper} {lower}".strip() for upper, lower in pairs]
+            joined[-1] = joined[-1]._replace(texts=names)
+        else:
+            joined.append(row)
+        is_spanned = has_names and any(cell.columns > 1 for cell in row.cells)
+    return joined
 
 
 def _span(attributes: Mapping[str, str], name: str) -> int:

@@ -263,7 +263,19 @@ def test_empty_cells_keep_columns_aligned() -> None:
         ("<tr><td>Ida<td rowspan=3>oak<td>4<tr><td>Eva<td>6<tr><td>Tom", "Ida | oak | 4\nEva | oak | 6\nTom | oak"),
         (
             "<tr><th rowspan=2>Year<th colspan=2>Oars<th>Price<tr><th>Ash<th>Pine<tr><td>1990<td>4<td>6<td>2",
-            "Year | Oars | | Price\nYear | Ash | Pine\n1990 | 4 | 6 | 2",
+            "Year | Oars Ash | Oars Pine | Price\n1990 | 4 | 6 | 2",
+        ),
+        (
+            "<tr><th colspan=3>Fees<tr><th><th colspan=2>Day<tr><th><th>Adult<th>Child<tr><th>A<td>5<td>3",
+            "Fees\n– | Day Adult | Day Child\nA | 5 | 3",
+        ),
+        (
+            "<tr><th>Day<th>Noon<th>Night<tr><td>Monday<td colspan=2>closed",
+            "Day | Noon | Night\nMonday | closed | closed",
+        ),
+        (
+            "<tr><td rowspan=2>Zone<td>5<td>9<tr><td colspan=2>6<tr><td colspan=2>Sum<td>15",
+            "Zone | 5 | 9\nZone | 6 | 6\nSum | | 15",
         ),
         ("<tr><td colspan=2 rowspan=2>Ida<td>4<tr><td>6", "Ida | | 4\nIda | | 6"),
         # An empty row is still one that a cell spans.
