@@ -7,7 +7,7 @@ libxml2's tree silently ends at a depth of 2,048.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -17,7 +17,14 @@ from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.web.about import meta_field, strip_site_name
 from corpus.readers.web.numbering import Number, NumberedList
 from corpus.readers.web.parts import Part, write
-from corpus.readers.web.skipped import State, is_hidden, is_skipped
+from corpus.readers.web.skipped import (
+    State,
+    controlled_ids,
+    is_hidden,
+    is_label,
+    is_named_like_folded,
+    is_skipped,
+)
 from corpus.readers.web.source_lines import Fragment, LineBuffer
 from corpus.readers.web.table_cells import Table
 from corpus.text.encodings import decode, web_codec
@@ -25,6 +32,8 @@ from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+# Elements in which a button unfolds what is below them.
+_LABELS = frozenset([*_HEADINGS, "dt"])
 _MAIN = re.compile(r"<(?:main|article)[\s>]|\brole\s*=\s*[\"']?main\b", re.IGNORECASE)
 _STRUCK_TAGS = frozenset(["s", "strike"])
 # Texts of links from a heading to itself.
@@ -70,7 +79,8 @@ def _decode(data: bytes) -> tuple[str, str]:
 
 def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> None:
     """Write the content of a page below headings of `level`; the title of a page alone is that of its document."""
-    page = _PageReader(builder, level, has_main=_MAIN.search(text) is not None)
+    has_main = _MAIN.search(text) is not None
+    page = _PageReader(builder, level, has_main=has_main, controlled=controlled_ids(text))
     parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, remove_pis=True)
     # Lone surrogates cannot be encoded.
     data = text.encode("utf-8", "replace")
@@ -96,13 +106,14 @@ class _Item:
 class _PageReader:
     """Takes the parser's events; the parser closes open elements itself, so starts and ends come in pairs."""
 
-    def __init__(self, builder: DocumentBuilder, level: int, *, has_main: bool) -> None:
+    def __init__(self, builder: DocumentBuilder, level: int, *, has_main: bool, controlled: Collection[str]) -> None:
         self.title = ""
         self.first_heading = ""
         self.line = 0  # the last line of the file that the parser got
         self._builder = builder
         self._level = level
         self._has_main = has_main
+        self._controlled = controlled
         self._text = LineBuffer()
         self._struck_text = LineBuffer()
         self._title: list[str] | None = None
@@ -116,12 +127,12 @@ class _PageReader:
         self._tables: list[Table] = []
         # Whether the terms of each open definition list are headings.
         self._terms_are_headings: list[bool] = []
-        # Open block elements except paragraphs, and whether each is the main content.
-        self._open: list[tuple[str, bool]] = []
+        # Open block elements except paragraphs, and whether each is the main content and named like a folded part.
+        self._open: list[tuple[str, bool, bool]] = []
         # The number of open elements at which each state began, the last one being that of the innermost element.
         self._states = [(0, State.READ)]
         # Numbers of open elements, all and by kind; a page inside another file is main content.
-        self._depth = self._open_tables = self._pre = self._raised = self._struck = 0
+        self._depth = self._folded = self._open_tables = self._pre = self._raised = self._struck = 0
         self._in_main = int(level > 0)
         self._link = self._text.end()
         # The names of link targets that begin with the next block and with the one after it.
@@ -211,9 +222,12 @@ class _PageReader:
         return state is State.READ
 
     def _is_hidden(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        if tag == "button" and self._open and self._open[-1][0] in _HEADINGS and self._text.is_blank():
-            return False  # the heading of a part that can be folded
-        return tag == "del" or is_hidden(tag, attributes)
+        if tag == "button" and self._text.is_blank():
+            return not (self._parent() in _LABELS or is_label(attributes))
+        return tag == "del" or is_hidden(tag, attributes, self._controlled, in_folded=self._folded > 0)
+
+    def _parent(self) -> str:
+        return self._open[-1][0] if self._open else ""
 
     def _take(self) -> tuple[Fragment, bool]:
         """Return the text of a block, and whether it is struck out, which is left out unless it is all.
@@ -247,8 +261,10 @@ class _PageReader:
         if tag == "p":
             return
         is_main = tag in ("main", "article") or attributes.get("role") == "main"
-        self._open.append((tag, is_main))
+        is_folded = is_named_like_folded(tag, attributes)
+        self._open.append((tag, is_main, is_folded))
         self._in_main += is_main
+        self._folded += is_folded
         self._pre += tag == "pre"
         self._start_in_list(tag, attributes)
         self._start_in_table(tag, attributes)
@@ -265,8 +281,9 @@ class _PageReader:
         self._flush(_HEADINGS.get(tag, 0))
         if tag == "p":
             return
-        _, is_main = self._open.pop() if self._open else (tag, False)
+        _, is_main, is_folded = self._open.pop() if self._open else (tag, False, False)
         self._in_main -= is_main
+        self._folded -= is_folded
         self._pre -= tag == "pre"
         self._end_in_list(tag)
         self._end_in_table(tag)
@@ -325,7 +342,7 @@ class _PageReader:
         self._anchor, self._next_anchor = self._next_anchor, ""
 
     def _part(self, content: Fragment, heading: int) -> Part:
-        parent = self._open[-1][0] if self._open else ""
+        parent = self._parent()
         if self._pre:
             return Part(content, BlockKind.CODE)
         if heading:

@@ -115,6 +115,40 @@ def test_a_button_that_unfolds_a_part_is_its_heading() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div class=accordion><h3>Oars?</h3><div class='panel collapse' style='display:none'><p>Of ash.</div></div>",
+        "<div class=faq-list><h3>Oars?</h3><div hidden>Of ash.</div></div>",
+        "<h3>Oars?</h3><div class=ui-accordion-content style='display: none' aria-hidden=true>Of ash.</div>",
+        "<h3><button aria-expanded=false aria-controls=a1>Oars?</button></h3><div id=a1 hidden>Of ash.</div>",
+        "<button class=accordion>Oars?</button><div class=panel>Of ash.</div>",
+        "<button aria-expanded=false aria-controls=a1>Oars?</button><div id=a1 hidden>Of ash.</div><button>Go</button>",
+        "<ul><li><a role=tab href=#a1>Oars?</a></ul><div role=tabpanel id=a1 aria-hidden=true>Of ash.</div>",
+        "<dl><dt><button>Oars?</button><dd class=answer hidden>Of ash.</dl>",
+        "<details><summary>Oars?</summary><p hidden=until-found>Of ash.</details>",
+    ],
+)
+def test_what_a_button_or_heading_unfolds_is_read(page: str) -> None:
+    assert [text.removeprefix("- ") for _, text, _ in blocks(page)] == ["Oars?", "Of ash."]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<button aria-expanded=false aria-controls=mobileMenu>Menu</button><div id=mobileMenu hidden>Home</div>",
+        "<a data-bs-target='#loginModal'></a><div class='modal collapse' id=loginModal style='display:none'>Name</div>",
+        "<div class='cookie-panel accordion' hidden>Accept</div><div class=accordion><span hidden>-</span></div>",
+        "<button aria-haspopup=true aria-expanded=false aria-controls=a1>More</button>",
+        "<div class=panel hidden>Loading</div><div id=a1 hidden>Soon</div>",
+        "<div class=accordion></div><div hidden>Soon</div>",
+    ],
+)
+def test_other_hidden_text_is_not_read(page: str) -> None:
+    """Menus, dialogs and notices, even if a button shows them."""
+    assert blocks(page) == []
+
+
 def test_hidden_text_is_not_read() -> None:
     page = (
         b"<p>Seen.</p><script>evil()</script><style>x{}</style><template>not yet</template><p hidden>one</p>"
