@@ -50,12 +50,17 @@ def count_visible(text: str) -> int:
     return len("".join(text.split()))
 
 
-def _locate(starts: Starts, text: str, *, item: bool) -> Iterator[tuple[int, int]]:
-    """Yield the offset in a text at which each line of the file begins, and the number of the line."""
+def _locate(starts: Starts, text: str, added: int) -> Iterator[tuple[int, int]]:
+    """Yield the offset in a text at which each line of the file begins, and the number of the line.
+
+    Args:
+        starts: Where the lines begin.
+        text: The text of a block.
+        added: The number of visible characters before it that are not in the file, such as the marker of a list item.
+    """
     if starts:
         yield 0, starts[0][1]
-    # The bullet that `block` adds to a list item is not in the file.
-    visible, number = -int(item), 1
+    visible, number = -added, 1
     for word in _WORD.finditer(text) if len(starts) > 1 else ():
         while number < len(starts) and starts[number][0] < visible + len(word[0]):
             yield word.start() + max(0, starts[number][0] - visible), starts[number][1]
@@ -115,14 +120,23 @@ class DocumentBuilder:
         """Open a heading without adding it to the text; "" only closes headings of its level and below."""
         self._headings.push(level, one_line(title)[:MAX_HEADING])
 
-    def block(self, text: str, kind: BlockKind = BlockKind.PARAGRAPH, depth: int = 0, *, lines: Starts = ()) -> None:
-        """Add a block; blank lines are dropped, except in code."""
+    def block(
+        self,
+        text: str,
+        kind: BlockKind = BlockKind.PARAGRAPH,
+        depth: int = 0,
+        *,
+        lines: Starts = (),
+        marker: str = "-",
+    ) -> None:
+        """Add a block; blank lines are dropped, except in code. Only a list item has a depth and a marker."""
         if kind is BlockKind.CODE:
             text = strip_control_characters(text).strip("\n").rstrip()
         else:
             text = one_line(text) if kind is BlockKind.ITEM else tidy_lines(text)
         if text.strip():
-            self._add(kind, f"{'  ' * depth}- {text}" if kind is BlockKind.ITEM else text, depth, lines)
+            lead = f"{'  ' * depth}{marker and f'{marker} '}" if kind is BlockKind.ITEM else ""
+            self._add(kind, lead + text, depth, lines, count_visible(lead))
 
     def rows(self, rows: Sequence[Sequence[str]], *, lines: Sequence[int] = ()) -> None:
         """Add a table, one row per line; `lines` are the file lines on which the rows begin.
@@ -172,7 +186,7 @@ class DocumentBuilder:
         pages, anchors = tuple(self._pages), tuple(self._anchors)
         return Extracted(text, title, blocks, pages, media_type, note, records, lines, anchors, self.metadata)
 
-    def _add(self, kind: BlockKind, text: str, depth: int = 0, lines: Starts = ()) -> None:
+    def _add(self, kind: BlockKind, text: str, depth: int = 0, lines: Starts = (), added: int = 0) -> None:
         if self._blocks:
             is_compact = self._blocks[-1].kind is kind and kind in _COMPACT and not self._new_pages
             self._append("\n" if is_compact else "\n\n")
@@ -184,7 +198,7 @@ class DocumentBuilder:
         if self._new_anchor:
             self._anchors.append((start, self._new_anchor))
             self._new_anchor = ""
-        self._file_lines.extend((start + at, line) for at, line in _locate(lines, text, item=kind is BlockKind.ITEM))
+        self._file_lines.extend((start + at, line) for at, line in _locate(lines, text, added))
         self._append(text)
         self._blocks.append(Block(kind, start, self._length, self._headings.path, depth))
 

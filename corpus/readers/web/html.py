@@ -7,21 +7,33 @@ libxml2's tree silently ends at a depth of 2,048.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 
 from lxml import etree
 
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.web.about import meta_field, strip_site_name
-from corpus.readers.web.skipped import State, is_hidden, is_skipped
+from corpus.readers.web.numbering import Number, NumberedList
+from corpus.readers.web.parts import Part, write
+from corpus.readers.web.skipped import (
+    State,
+    controlled_ids,
+    is_hidden,
+    is_label,
+    is_named_like_folded,
+    is_skipped,
+)
 from corpus.readers.web.source_lines import Fragment, LineBuffer
-from corpus.readers.web.table_cells import Cell, lay_out, span
+from corpus.readers.web.table_cells import Table
 from corpus.text.encodings import decode, web_codec
 from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+# Elements in which a button unfolds what is below them.
+_LABELS = frozenset([*_HEADINGS, "dt"])
 _MAIN = re.compile(r"<(?:main|article)[\s>]|\brole\s*=\s*[\"']?main\b", re.IGNORECASE)
 _STRUCK_TAGS = frozenset(["s", "strike"])
 # Texts of links from a heading to itself.
@@ -33,12 +45,14 @@ _BLOCK_TAGS = frozenset(
         *("address", "details", "summary", "hr", "body", "html", "fieldset", "center", *_HEADINGS),
     ]
 )
+# Elements of a table that may hold blocks, or cells.
+_TABLE_TAGS = frozenset(["tr", "td", "th", "caption"])
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)")
 _MAX_TITLE, _MAX_ANCHOR = 1000, 200
 # The greatest depth of list items and terms; deeper ones count as this deep.
 _MAX_DEPTH = 5
-# A table with at least this many characters per cell on average only lays out the page.
-_LAYOUT_CELL = 300
+# Tables inside as many others are text of their cells.
+_MAX_TABLES = 32
 
 
 def read(path: str, data: bytes) -> Extracted:
@@ -65,7 +79,8 @@ def _decode(data: bytes) -> tuple[str, str]:
 
 def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> None:
     """Write the content of a page below headings of `level`; the title of a page alone is that of its document."""
-    page = _PageReader(builder, level, has_main=_MAIN.search(text) is not None)
+    has_main = _MAIN.search(text) is not None
+    page = _PageReader(builder, level, has_main=has_main, controlled=controlled_ids(text))
     parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True, remove_pis=True)
     # Lone surrogates cannot be encoded.
     data = text.encode("utf-8", "replace")
@@ -79,32 +94,49 @@ def add_html(builder: DocumentBuilder, text: str, *, level: int = 0) -> None:
         builder.title = strip_site_name(page.title[:_MAX_TITLE], page.first_heading)
 
 
+@dataclass(slots=True)
+class _Item:
+    """An open list item: its number, if any, the number of tables around it, and whether its number is used."""
+
+    number: Number | None
+    tables: int
+    has_text: bool = False
+
+
 class _PageReader:
     """Takes the parser's events; the parser closes open elements itself, so starts and ends come in pairs."""
 
-    def __init__(self, builder: DocumentBuilder, level: int, *, has_main: bool) -> None:
+    def __init__(self, builder: DocumentBuilder, level: int, *, has_main: bool, controlled: Collection[str]) -> None:
         self.title = ""
         self.first_heading = ""
         self.line = 0  # the last line of the file that the parser got
         self._builder = builder
         self._level = level
         self._has_main = has_main
+        self._controlled = controlled
         self._text = LineBuffer()
         self._struck_text = LineBuffer()
         self._title: list[str] | None = None
-        self._rows: list[list[Cell]] = []
-        self._span = (1, 1)
+        # Open lists, None for those with bullets, and their items.
+        self._lists: list[NumberedList | None] = []
+        self._items: list[_Item] = []
+        # Blocks after the start of a list whose numbers depend on its end, and how many such lists are open.
+        self._held: list[Part] = []
+        self._holding = 0
+        # Open tables, without those inside too many others.
+        self._tables: list[Table] = []
         # Whether the terms of each open definition list are headings.
         self._terms_are_headings: list[bool] = []
-        # Open block elements except paragraphs, and whether each is the main content.
-        self._open: list[tuple[str, bool]] = []
+        # Open block elements except paragraphs, and whether each is the main content and named like a folded part.
+        self._open: list[tuple[str, bool, bool]] = []
         # The number of open elements at which each state began, the last one being that of the innermost element.
         self._states = [(0, State.READ)]
         # Numbers of open elements, all and by kind; a page inside another file is main content.
-        self._depth = self._lists = self._tables = self._pre = self._raised = self._struck = 0
+        self._depth = self._folded = self._open_tables = self._pre = self._raised = self._struck = 0
         self._in_main = int(level > 0)
         self._link = self._text.end()
-        self._next_anchor = ""
+        # The names of link targets that begin with the next block and with the one after it.
+        self._anchor = self._next_anchor = ""
         # Metadata of the page, and the line of each.
         self._metadata: dict[tuple[str, str], int] = {}
 
@@ -121,8 +153,6 @@ class _PageReader:
             self._text.insert("\n")
         elif tag == "img" and attributes.get("alt"):
             self._text.insert(f" {attributes['alt']} ")
-        elif self._tables:
-            self._start_in_table(tag, attributes)
         elif tag in _BLOCK_TAGS:
             self._start_block(tag, attributes)
         if tag == "a":
@@ -132,6 +162,7 @@ class _PageReader:
 
     def data(self, text: str) -> None:
         """Handle a text, or a part of it, in the innermost open element."""
+        text = text.replace("\N{SOFT HYPHEN}", "")
         if self._title is not None:
             self._title.append(text)
         elif self._states[-1][1] is State.READ:
@@ -160,8 +191,6 @@ class _PageReader:
         elif tag == "a":
             if self._text.text_from(self._link).strip() in _PERMALINKS:
                 self._text.cut_from(self._link)
-        elif self._tables:
-            self._end_in_table(tag)
         elif tag in _BLOCK_TAGS:
             self._end_block(tag)
 
@@ -193,22 +222,28 @@ class _PageReader:
         return state is State.READ
 
     def _is_hidden(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        if tag == "button" and self._open and self._open[-1][0] in _HEADINGS and self._text.is_blank():
-            return False  # the heading of a part that can be folded
-        return tag == "del" or is_hidden(tag, attributes)
+        if tag == "button" and self._text.is_blank():
+            return not (self._parent() in _LABELS or is_label(attributes))
+        return tag == "del" or is_hidden(tag, attributes, self._controlled, in_folded=self._folded > 0)
 
-    def _take(self) -> Fragment:
-        """Return the text of a block; struck-out text is left out unless it is all, as in a task that is done."""
+    def _parent(self) -> str:
+        return self._open[-1][0] if self._open else ""
+
+    def _take(self) -> tuple[Fragment, bool]:
+        """Return the text of a block, and whether it is struck out, which is left out unless it is all.
+
+        A task that is done is struck out as a whole.
+        """
         text, struck_text = self._text.take(), self._struck_text.take()
-        is_read = not struck_text.text.strip() or any(map(str.isalnum, text.text))
-        return text if is_read else struck_text
+        is_struck = bool(struck_text.text.strip()) and not any(map(str.isalnum, text.text))
+        return (struck_text, True) if is_struck else (text, False)
 
     def _add_anchor(self, name: str) -> None:
         """Make a link target with this name of the text that follows; inside a block, of the next block."""
-        if len(name) > _MAX_ANCHOR or not name.isprintable() or self._tables or not self.line:
+        if len(name) > _MAX_ANCHOR or not name.isprintable() or not self.line:
             return
         if self._text.is_blank():
-            self._builder.anchor(name)
+            self._anchor = name
         else:
             self._next_anchor = name
 
@@ -226,11 +261,13 @@ class _PageReader:
         if tag == "p":
             return
         is_main = tag in ("main", "article") or attributes.get("role") == "main"
-        self._open.append((tag, is_main))
+        is_folded = is_named_like_folded(tag, attributes)
+        self._open.append((tag, is_main, is_folded))
         self._in_main += is_main
-        self._lists += tag in ("ul", "ol")
+        self._folded += is_folded
         self._pre += tag == "pre"
-        self._tables += tag == "table"
+        self._start_in_list(tag, attributes)
+        self._start_in_table(tag, attributes)
         if tag == "dl":
             # Sphinx lists parameters and results in these; they belong to the term above.
             self._terms_are_headings.append("field-list" not in attributes.get("class", ""))
@@ -244,74 +281,94 @@ class _PageReader:
         self._flush(_HEADINGS.get(tag, 0))
         if tag == "p":
             return
-        _, is_main = self._open.pop() if self._open else (tag, False)
+        _, is_main, is_folded = self._open.pop() if self._open else (tag, False, False)
         self._in_main -= is_main
-        self._lists -= tag in ("ul", "ol")
+        self._folded -= is_folded
         self._pre -= tag == "pre"
+        self._end_in_list(tag)
+        self._end_in_table(tag)
         if tag == "dl":
-            self._builder.section(self._term_level(), "")
+            self._put([Part(Fragment("", ()), BlockKind.HEADING, self._term_level())])
             self._terms_are_headings.pop()
+
+    def _start_in_list(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag in ("ul", "ol"):
+            numbered = NumberedList(attributes) if tag == "ol" else None
+            self._lists.append(numbered)
+            self._holding += numbered is not None and numbered.ends_with_one
+        elif tag == "li":
+            numbered = self._lists[-1] if self._lists else None
+            self._items.append(_Item(numbered.number(attributes) if numbered else None, self._open_tables))
+
+    def _end_in_list(self, tag: str) -> None:
+        if tag == "li":
+            self._items.pop()
+        elif tag in ("ul", "ol"):
+            numbered = self._lists.pop()
+            self._holding -= numbered is not None and numbered.ends_with_one
+            if not self._holding:
+                held, self._held = self._held, []
+                self._put(held)
+
+    def _start_in_table(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._open_tables += tag == "table"
+        if not 0 < self._open_tables <= _MAX_TABLES:
+            return
+        if tag == "table":
+            self._tables.append(Table(attributes))
+        elif tag in _TABLE_TAGS:
+            self._tables[-1].begin(tag, attributes)
+
+    def _end_in_table(self, tag: str) -> None:
+        if tag == "table":
+            self._open_tables -= 1
+            if self._open_tables < len(self._tables):
+                self._put(self._tables.pop().blocks(self.line))
+        elif tag in _TABLE_TAGS and 0 < self._open_tables <= _MAX_TABLES:
+            self._tables[-1].end()
 
     def _term_level(self) -> int:
         return self._level + len(_HEADINGS) + min(len(self._terms_are_headings), _MAX_DEPTH)
 
     def _flush(self, heading: int = 0) -> None:
-        """Write the text since the last block, as the kind of block that the open elements imply."""
-        text, lines = self._take()
-        if not text.strip():
+        """Put the text since the last block, as the kind of block that the open elements imply."""
+        content, is_struck = self._take()
+        if not content.text.strip():
             return
-        parent = self._open[-1][0] if self._open else ""
+        if heading:
+            self.first_heading = self.first_heading or one_line(content.text)
+        part = self._part(content, heading)
+        self._put([part._replace(is_struck=is_struck, anchor=self._anchor)])
+        self._anchor, self._next_anchor = self._next_anchor, ""
+
+    def _part(self, content: Fragment, heading: int) -> Part:
+        parent = self._parent()
         if self._pre:
-            self._builder.block(text, BlockKind.CODE, lines=lines)
-        elif heading:
-            self.first_heading = self.first_heading or one_line(text)
-            self._builder.heading(self._level + heading, text, lines=lines)
-        elif parent == "dt" and self._terms_are_headings and self._terms_are_headings[-1]:
-            self._builder.heading(self._term_level(), text, lines=lines)
-        elif parent == "li":
-            depth = min(max(0, self._lists - 1), _MAX_DEPTH)
-            self._builder.block(text, BlockKind.ITEM, depth, lines=lines)
-        else:
-            self._builder.block(text, lines=lines)
-        if self._next_anchor:
-            self._builder.anchor(self._next_anchor)
-            self._next_anchor = ""
+            return Part(content, BlockKind.CODE)
+        if heading:
+            return Part(content, BlockKind.HEADING, self._level + heading)
+        if parent == "dt" and self._terms_are_headings and self._terms_are_headings[-1]:
+            return Part(content, BlockKind.HEADING, self._term_level())
+        return self._item_part(content, is_direct=parent == "li") or Part(content)
 
-    def _start_in_table(self, tag: str, attributes: Mapping[str, str]) -> None:
-        if tag == "table":
-            self._tables += 1
-        elif tag == "tr" and self._tables == 1:
-            self._rows.append([])
-        elif tag in ("td", "th") and self._tables == 1:
-            self._take()
-            self._span = span(attributes, "rowspan"), span(attributes, "colspan")
-        elif tag in _BLOCK_TAGS:
-            self._text.insert(" ")
+    def _item_part(self, content: Fragment, *, is_direct: bool) -> Part | None:
+        """Return a part of a list item; None unless it is a direct one, or the first one of a numbered item."""
+        item = self._items[-1] if self._items else None
+        depth = min(max(0, len(self._lists) - 1), _MAX_DEPTH)
+        if item and item.number and item.tables == self._open_tables:
+            if not item.has_text:
+                item.has_text = True
+                return Part(content, BlockKind.ITEM, depth, item.number)
+            return Part(content, BlockKind.ITEM, depth + 1) if is_direct else None
+        return Part(content, BlockKind.ITEM, depth, "-") if is_direct else None
 
-    def _end_in_table(self, tag: str) -> None:
-        if tag in ("td", "th") and self._tables == 1:
-            if not self._rows:
-                self._rows.append([])
-            self._rows[-1].append(Cell(self._take(), *self._span))
-        elif tag == "caption":
-            text, lines = self._take()
-            self._builder.block(text, lines=lines)
-        elif tag == "table":
-            self._tables -= 1
-            if not self._tables:
-                self._open.pop()
-                rows, self._rows = self._rows, []
-                self._take()
-                self._add_table(rows)
-
-    def _add_table(self, rows: Sequence[Sequence[Cell]]) -> None:
-        laid_out = list(lay_out(rows))
-        contents = [cells for cells, _ in laid_out]
-        cells = [cell for row in contents for cell in row]
-        if max(map(len, contents), default=0) > 1 and sum(len(cell.text) for cell in cells) < _LAYOUT_CELL * len(cells):
-            # A page inside another file has no lines.
-            lines = [next((cell.lines[0][1] for cell in row if cell.lines), self.line) for row in contents if self.line]
-            self._builder.rows([texts for _, texts in laid_out], lines=lines)
+    def _put(self, parts: Iterable[Part]) -> None:
+        """Add blocks to the innermost open table, or else to the document."""
+        if self._tables:
+            self._tables[-1].add(parts)
             return
-        for cell in cells:
-            self._builder.block(cell.text, lines=cell.lines)
+        if self._holding:
+            self._held.extend(parts)
+            return
+        for part in parts:
+            write(self._builder, part)

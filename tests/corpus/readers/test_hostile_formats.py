@@ -99,6 +99,8 @@ LINES = {
     "comments.html": repeated("<!--"),
     "paragraphs.html": repeated("<p>"),
     "tables.html": repeated("<table>"),
+    "cells.html": repeated("<table><tr><td>a<td>b<tr><td>"),
+    "layout.html": repeated("<p>a", head="<table><tr><td>a<td>b<tr><td>" * 50),
     "lists.html": repeated("<ul><li>"),
     "a.csv": repeated('"a,'),
     "a.tsv": repeated("\t"),

@@ -44,6 +44,16 @@ def test_raised_numbers_are_superscripts() -> None:
     assert blocks(page) == [("paragraph", "2 × 10⁶ cells per kg.³,⁴ Never on the 2nd.[1]", ())]
 
 
+def test_soft_hyphens_are_dropped() -> None:
+    """The lines of the words around them stay right."""
+    document = read("a.html", "<title>Un&shy;der</title><p>long&shy;tailed\nd\xadu\xadcks\nswim</p>".encode())
+    assert (document.title, document.text) == ("Under", "longtailed ducks swim")
+    numbers = FileLines(document)
+    for word, line in {"long": 1, "ducks": 2, "swim": 3}.items():
+        at = document.text.index(word)
+        assert numbers.range_of(at, at + len(word)) == (line, line), word
+
+
 @pytest.mark.parametrize("mark", ["¶", "§", "#", " ¶\n"])
 def test_links_from_a_heading_to_itself_are_dropped(mark: str) -> None:
     assert blocks(f"<h2>Oars<a href='#oars'>{mark}</a></h2>") == [("heading", "Oars", ("Oars",))]
@@ -105,6 +115,40 @@ def test_a_button_that_unfolds_a_part_is_its_heading() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div class=accordion><h3>Oars?</h3><div class='panel collapse' style='display:none'><p>Of ash.</div></div>",
+        "<div class=faq-list><h3>Oars?</h3><div hidden>Of ash.</div></div>",
+        "<h3>Oars?</h3><div class=ui-accordion-content style='display: none' aria-hidden=true>Of ash.</div>",
+        "<h3><button aria-expanded=false aria-controls=a1>Oars?</button></h3><div id=a1 hidden>Of ash.</div>",
+        "<button class=accordion>Oars?</button><div class=panel>Of ash.</div>",
+        "<button aria-expanded=false aria-controls=a1>Oars?</button><div id=a1 hidden>Of ash.</div><button>Go</button>",
+        "<ul><li><a role=tab href=#a1>Oars?</a></ul><div role=tabpanel id=a1 aria-hidden=true>Of ash.</div>",
+        "<dl><dt><button>Oars?</button><dd class=answer hidden>Of ash.</dl>",
+        "<details><summary>Oars?</summary><p hidden=until-found>Of ash.</details>",
+    ],
+)
+def test_what_a_button_or_heading_unfolds_is_read(page: str) -> None:
+    assert [text.removeprefix("- ") for _, text, _ in blocks(page)] == ["Oars?", "Of ash."]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<button aria-expanded=false aria-controls=mobileMenu>Menu</button><div id=mobileMenu hidden>Home</div>",
+        "<a data-bs-target='#loginModal'></a><div class='modal collapse' id=loginModal style='display:none'>Name</div>",
+        "<div class='cookie-panel accordion' hidden>Accept</div><div class=accordion><span hidden>-</span></div>",
+        "<button aria-haspopup=true aria-expanded=false aria-controls=a1>More</button>",
+        "<div class=panel hidden>Loading</div><div id=a1 hidden>Soon</div>",
+        "<div class=accordion></div><div hidden>Soon</div>",
+    ],
+)
+def test_other_hidden_text_is_not_read(page: str) -> None:
+    """Menus, dialogs and notices, even if a button shows them."""
+    assert blocks(page) == []
+
+
 def test_hidden_text_is_not_read() -> None:
     page = (
         b"<p>Seen.</p><script>evil()</script><style>x{}</style><template>not yet</template><p hidden>one</p>"
@@ -140,9 +184,105 @@ def test_code_keeps_its_lines() -> None:
     assert blocks(page) == [("code", "a\n  b\n  c\nd\ne", ()), ("paragraph", "f", ())]
 
 
-def test_a_table_inside_a_cell_is_text() -> None:
-    page = "<table><tr><td>a<table><tr><td>b<td>c</table><td>d</table>e"
-    assert blocks(page) == [("table", "a b c | d", ()), ("paragraph", "e", ())]
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        (
+            "<ol><li>a<li><p>b</p><p>c</p><ul><li>d</ul>e<li value=7>f<li>g</ol>",
+            "1. a\n2. b\n  c\n  - d\n  e\n7. f\n8. g",
+        ),
+        ("<ol start=3 type=I><li>a<li type=a>b</ol>", "III) a\nd) b"),
+        ("<ol style='list-style-type: lower-latin'><li value=26>a<li>b<li value=0>c</ol>", "z) a\naa) b\n0. c"),
+        ("<ol reversed><li>a<ol><li>b<li>c</ol><li>d</ol>e", "2. a\n  1. b\n  2. c\n1. d\n\ne"),
+        ("<ol reversed start=2><li>a<li>b<li>c</ol>", "2. a\n1. b\n0. c"),
+        (
+            "<ol style='list-style: none'><li>a</ol><ol><li style='list-style: none inside'>b<li>c</ol>",
+            "- a\n- b\n2. c",
+        ),
+        ("<ol><li><div>a</div><li><h2>b</h2><p>c<li><table><tr><td>d<td>e</table></ol>", "1. a\n\nb\n\n2. c\n\nd | e"),
+        ("<table><tr><td><ol><li>a<li>b</ol><td>c<tr><td>d<td><ul><li>e<li>f</ul></table>", "1. a 2. b | c\nd | e f"),
+    ],
+)
+def test_items_have_the_numbers_that_browsers_show(page: str, text: str) -> None:
+    """Letters have a bracket; further paragraphs of a numbered item are indented."""
+    assert read("a.html", page.encode()).text == text
+
+
+def test_numbers_of_items_are_in_no_line_of_the_file() -> None:
+    document = read("a.html", b"<ol start=100>\n<li>Row\nto the\nlock.\n<li>Wait.</ol>")
+    numbers = FileLines(document)
+    for word, line in {"Row": 2, "to": 3, "lock": 4, "101.": 5, "Wait": 5}.items():
+        at = document.text.index(word)
+        assert numbers.range_of(at, at + 1) == (line, line), word
+
+
+_LAYOUT = """<table role=presentation><tr><td width=150><a href=a>Home</a><br><a href=b>Rates</a></td><td>
+<table><tr><td><a name=rates></a><h1>Club rates</h1><p>Founded in 1974.</p><p>212 members.</p>
+<table><caption>Fees</caption>
+<tr><th>Group<th>Fee</tr>
+<tr><td><div>Adult</div><div>(from 18)</div><td>140</tr></table>
+<ul><li>Bring your oar.</ul><pre>a
+ b</pre></table></table>"""
+
+
+def test_the_cells_of_a_table_around_tables_are_blocks() -> None:
+    """As in most mail; only the innermost table is one of data."""
+    at = ("Club rates",)
+    assert blocks(_LAYOUT) == [
+        ("paragraph", "Home\nRates", ()),
+        ("heading", "Club rates", at),
+        ("paragraph", "Founded in 1974.", at),
+        ("paragraph", "212 members.", at),
+        ("paragraph", "Fees", at),
+        ("table", "Group | Fee\nAdult (from 18) | 140", at),
+        ("item", "- Bring your oar.", at),
+        ("code", "a\n b", at),
+    ]
+    document = read("a.html", _LAYOUT.encode())
+    assert [document.text[at:].split("\n")[0] for at, _ in document.anchors] == ["Club rates"]
+    numbers = FileLines(document)
+    for word, line in {"Home": 1, "Club": 2, "212": 2, "Fees": 3, "Group": 4, "Adult": 5, "Bring": 6, "b": 7}.items():
+        at_word = document.text.rindex(word)
+        assert numbers.range_of(at_word, at_word + 1) == (line, line), word
+
+
+@pytest.mark.parametrize(
+    ("rows", "texts"),
+    [
+        ("<tr><td>a<table><tr><td>b<td>c</table><td>d", ["a", "b | c", "d"]),
+        ("<tr><td><table><tr><td>Soup</table><td><table><tr><td>4.80</table>", ["Soup | 4.80"]),
+        ("<tr><td><h2>Oars</h2><p>Of ash.<td><h2>Sails</h2><p>Of flax.", ["Oars", "Of ash.", "Sails", "Of flax."]),
+        # Rows of data, as in a receipt, beside others.
+        (
+            "<tr><td>Order<td>R-9<tr><td>Date<td>May 3<tr><td colspan=2><h2>Items</h2>",
+            ["Order | R-9\nDate | May 3", "Items"],
+        ),
+        ("<tr><td>&nbsp;<td>Dear Kim,<td>", ["Dear Kim,"]),
+        # Data may have several blocks in a cell, unless it is said to be none.
+        ("<tr><td>Ida<td><p>oak<p>ash<tr><td>Tom<td><ul><li>fir</ul>", ["Ida | oak ash\nTom | fir"]),
+        (
+            "<tr><th>Name<th>Oars<tr><td>Ida<td><table><tr><td>oak<td>2<tr><td>ash<td>1</table>",
+            ["Name | Oars\nIda | oak 2 ash 1"],
+        ),
+        ("<tr><th><h3>Name</h3><th><h3>Oars</h3><tr><td>Ida<td>2", ["Name | Oars\nIda | 2"]),
+        # Text outside cells, as in a template, is not shown in a table.
+        ("{% for oar in oars %}<tr>{% if oar %}<td>Ida<td>2</td>{% endif %}</tr>", ["Ida | 2"]),
+        # A cell that is not closed inside a list.
+        ("<tr><td><ul><li>Ida<td>2</ul>", ["Ida | 2"]),
+    ],
+)
+def test_cells_are_blocks_only_where_a_table_lays_out_the_page(rows: str, texts: list[str]) -> None:
+    assert [text for _, text, _ in blocks(f"<table>{rows}</table>")] == texts
+
+
+def test_a_presentational_table_with_several_blocks_in_a_cell_is_layout() -> None:
+    rows = "<tr><td>Ida<td><p>oak<p>ash<tr><td>Tom<td><p>fir"
+    assert [text for _, text, _ in blocks(f"<table role=presentation>{rows}</table>")] == [
+        "Ida",
+        "oak",
+        "ash",
+        "Tom | fir",
+    ]
 
 
 def test_empty_cells_keep_columns_aligned() -> None:
@@ -157,7 +297,19 @@ def test_empty_cells_keep_columns_aligned() -> None:
         ("<tr><td>Ida<td rowspan=3>oak<td>4<tr><td>Eva<td>6<tr><td>Tom", "Ida | oak | 4\nEva | oak | 6\nTom | oak"),
         (
             "<tr><th rowspan=2>Year<th colspan=2>Oars<th>Price<tr><th>Ash<th>Pine<tr><td>1990<td>4<td>6<td>2",
-            "Year | Oars | | Price\nYear | Ash | Pine\n1990 | 4 | 6 | 2",
+            "Year | Oars Ash | Oars Pine | Price\n1990 | 4 | 6 | 2",
+        ),
+        (
+            "<tr><th colspan=3>Fees<tr><th><th colspan=2>Day<tr><th><th>Adult<th>Child<tr><th>A<td>5<td>3",
+            "Fees\n– | Day Adult | Day Child\nA | 5 | 3",
+        ),
+        (
+            "<tr><th>Day<th>Noon<th>Night<tr><td>Monday<td colspan=2>closed",
+            "Day | Noon | Night\nMonday | closed | closed",
+        ),
+        (
+            "<tr><td rowspan=2>Zone<td>5<td>9<tr><td colspan=2>6<tr><td colspan=2>Sum<td>15",
+            "Zone | 5 | 9\nZone | 6 | 6\nSum | | 15",
         ),
         ("<tr><td colspan=2 rowspan=2>Ida<td>4<tr><td>6", "Ida | | 4\nIda | | 6"),
         # An empty row is still one that a cell spans.
