@@ -63,6 +63,8 @@ _BOUND_BEHIND = lazy_pattern(
 # The marker of an item of a numbered list, and the stems of nouns for such an item.
 _MARKER = lazy_pattern(r"\s*\(?(\d{1,2})[.)]\s+")
 _ITEMS = ("item", "point", "rule", "step")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINAL_ITEM = lazy_pattern(rf"\b(?P<ordinal>{'|'.join(_ORDINALS)}) (?P<noun>{'|'.join(_ITEMS)})\b", re.IGNORECASE)
 # The number of an entry in a register, perhaps after a noun: "Breach 3: ", "#3 ", "No. 3   ".
 _ENTRY = lazy_pattern(
     r"^[ \t]*(?:[-*•][ \t]+)?(?P<form>(?:(?P<noun>[^\W\d_]{3,})[ \t]+)?(?:(?:no|nr)\.?[ \t]*|#)?)(?P<number>\d{1,4})"
@@ -139,6 +141,8 @@ def _are_in_order(*codes: str) -> bool:
 def numbered_items_in(question: str) -> list[NumberedItem]:
     """Return the items that a question names by number, but not amounts, as in "may I bring 3 guests?"."""
     named = [*_numbered_items(question, _DOERS), *_sided_items(question)]
+    ordinals = _ORDINAL_ITEM.finditer(question)
+    named += [NumberedItem(it["noun"].lower(), str(_ORDINALS.index(it["ordinal"].lower()) + 1)) for it in ordinals]
     years = _YEARS.findall(question)
     if len(years) == 1 and not years[0][1] and not _LASTS.search(question):
         named.append(NumberedItem(_OF_YEAR, years[0][0]))
