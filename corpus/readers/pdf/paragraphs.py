@@ -209,7 +209,7 @@ class _Layout:
         if _CLAUSE.match(line.text) and (_CLAUSE_END.search(before.text) or self._is_short(before)):
             return False
         if (before.page, before.column) != (line.page, line.column):
-            return not _SENTENCE_END.search(before.text) and _continues_column(pending, line)
+            return not _SENTENCE_END.search(before.text) and self._continues_column(pending, line)
         if before.text.endswith(HYPHEN):
             return not _begins_aside(line)
         if is_numbered_in_capitals(before) != is_numbered_in_capitals(line) or (
@@ -228,6 +228,19 @@ class _Layout:
         """Whether a line ends well before its column does."""
         left, right = self._edges[line.page, line.column]
         return right - line.right > 0.25 * (right - left)
+
+    def _continues_column(self, pending: Sequence[Line], line: Line) -> bool:
+        """Whether the first line of a column continues the sentence at the foot of the column before."""
+        before = pending[-1]
+        if _CAPTION_HEAD.match(line.text):
+            return _LEADS_TO_CAPTION.search(before.text) is not None
+        if before.text.endswith(HYPHEN) or _begins_aside(line):
+            return line.text[0].islower()
+        if line.text[0].islower() or line.text[0] in "([“":
+            return True
+        if before.page == line.page and self._is_short(before):
+            return False
+        return len(pending) > 1 and before.bold == line.bold and (before.text[-1].islower() or before.text[-1] == ",")
 
     def _is_mid_sentence(self, before: Line, line: Line) -> bool:
         """Whether a full line ends within a sentence, even if the font changes: "see | example.org/code"."""
@@ -264,18 +277,6 @@ def is_numbered_in_capitals(line: Line | Paragraph) -> bool:
     """Whether this may be a heading like "2. METHODS" in the size and weight of body text."""
     numbered = NUMBERED.match(line.text) if len(line.text) <= MAX_GUESSED_HEADING else None
     return bool(numbered and numbered[0].rstrip().endswith(".") and is_upper(line.text[numbered.end() :]))
-
-
-def _continues_column(pending: Sequence[Line], line: Line) -> bool:
-    """Whether the first line of a column continues the sentence at the foot of the column before."""
-    if _CAPTION_HEAD.match(line.text):
-        return _LEADS_TO_CAPTION.search(pending[-1].text) is not None
-    if pending[-1].text.endswith(HYPHEN) or _begins_aside(line):
-        return line.text[0].islower()
-    if line.text[0].islower() or line.text[0] in "([“":
-        return True
-    before = pending[-1]
-    return len(pending) > 1 and before.bold == line.bold and (before.text[-1].islower() or before.text[-1] == ",")
 
 
 def _build_paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from statistics import median
 
 from corpus.readers.pdf.page.evidence import is_table
@@ -19,12 +18,11 @@ _BEYOND = 1.5
 def join_tables(lines: Sequence[Line], find_rules: Callable[[], list[Rule]]) -> Iterator[Line]:
     """Yield the lines of a page in order, those of a table joined into rows with bars between cells."""
     finder = GridFinder(lines)
-    rules_of_page = cache(find_rules)
     at = number = 0
     rows_above: Sequence[Line] = ()
     while at < len(lines):
         grid = finder.find_largest(at)
-        rows = [] if grid is None else _table_rows(lines, finder, grid, rules_of_page())
+        rows = [] if grid is None else _table_rows(lines, finder, grid, find_rules())
         if grid is None or not rows:
             yield lines[at]
             rows_above = ()

@@ -1,0 +1,50 @@
+"""Put the pieces of a page in reading order: column by column, between the lines across columns."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Callable, Iterator, Sequence
+
+from corpus.readers.pdf.bands import connect, join_pieces, split_at
+from corpus.readers.pdf.gutters import find_gutters
+from corpus.readers.pdf.independence import split_independent
+from corpus.readers.pdf.page.line import Line
+from corpus.readers.pdf.page.rules import Rule
+
+# How many times columns may be split into columns.
+_MAX_DEPTH = 4
+
+
+def in_reading_order(pieces: list[Line], width: float, find_rules: Callable[[], list[Rule]]) -> Iterator[Line]:
+    """Yield the lines of a page in reading order.
+
+    A page, each of its columns, and what is between columns are split in turn (a recursive XY-cut; G. Nagy and S. Seth,
+    Hierarchical representation of optically scanned documents, 1984).
+    """
+
+    def split(pieces: Sequence[Line], depth: int) -> Iterator[Sequence[Line]]:
+        parts = [] if depth else _split_equal(pieces, width)
+        parts = parts or split_independent(pieces, width, find_rules)
+        if not parts or depth == _MAX_DEPTH:
+            yield pieces
+            return
+        for part in parts:
+            yield from split(part, depth + 1)
+
+    parts = list(split(pieces, 0))
+    for number, part in enumerate(parts, int(len(parts) > 1)):
+        for line in join_pieces(part):
+            line.column = number
+            yield line
+
+
+def _split_equal(pieces: Sequence[Line], width: float) -> list[list[Line]]:
+    """Return columns of about equal width and what is between them, in reading order; [] for a single column."""
+    gutters = find_gutters(pieces, width)
+    parts: list[list[Line]] = []
+    for band in split_at(connect(pieces), gutters) if gutters else ():
+        columns: list[list[Line]] = [[] for _ in range(len(gutters) + 1)]
+        for piece in band.pieces:
+            columns[0 if band.is_across else bisect(gutters, (piece.left + piece.right) / 2)].append(piece)
+        parts += filter(None, columns)
+    return parts
