@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from corpus.readers.pdf.page.grouping import group_if
 from corpus.readers.pdf.page.line import Line
+from corpus.readers.pdf.page.rules import RuledTable
 from corpus.readers.pdf.page.superscripts import separate_marks
 
 # In line heights: the smallest gap between columns, and between baselines.
@@ -44,12 +45,17 @@ def connect(pieces: Iterable[Line]) -> list[list[Line]]:
     return [run for row in rows_of(pieces) for run in group_if(row, lambda run, piece: _is_next_to(run[-1], piece))]
 
 
-def split_at(runs: Iterable[Sequence[Line]], gutters: Sequence[float]) -> list[Band]:
-    """Split connected pieces into bands from top to bottom, by turns across a gutter and beside gutters."""
+def split_at(runs: Iterable[Sequence[Line]], gutters: Sequence[float], tables: Sequence[RuledTable]) -> list[Band]:
+    """Split connected pieces into bands from top to bottom, by turns across a gutter and beside gutters.
+
+    What is in a ruled table across a gutter is across it.
+    """
+    tables = [table for table in tables if any(table.left < x < table.right for x in gutters)]
     across: list[Line] = []
     beside: list[Line] = []
     for run in runs:
         is_across = any(piece.left < x - _CROSSING and piece.right > x + _CROSSING for piece in run for x in gutters)
+        is_across = is_across or any(table.has(piece) for table in tables for piece in run)
         (across if is_across else beside).extend(run)
     parts = [
         *((max(piece.bottom for piece in row), True, row) for row in rows_of(across)),

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from corpus.readers.pdf.bands import connect, join_pieces, split_at
 from corpus.readers.pdf.gutters import find_gutters
 from corpus.readers.pdf.independence import split_independent
 from corpus.readers.pdf.page.line import Line
-from corpus.readers.pdf.page.rules import Rule
+from corpus.readers.pdf.page.rules import Drawing
 
 # How many times columns may be split into columns.
 _MAX_DEPTH = 4
 
 
-def in_reading_order(pieces: list[Line], width: float, find_rules: Callable[[], list[Rule]]) -> Iterator[Line]:
+def in_reading_order(pieces: list[Line], width: float, drawing: Drawing) -> Iterator[Line]:
     """Yield the lines of a page in reading order.
 
     A page, each of its columns, and what is between columns are split in turn (a recursive XY-cut; G. Nagy and S. Seth,
@@ -23,8 +23,8 @@ def in_reading_order(pieces: list[Line], width: float, find_rules: Callable[[], 
     """
 
     def split(pieces: Sequence[Line], depth: int) -> Iterator[Sequence[Line]]:
-        parts = [] if depth else _split_equal(pieces, width)
-        parts = parts or split_independent(pieces, width, find_rules)
+        parts = [] if depth else _split_equal(pieces, width, drawing)
+        parts = parts or split_independent(pieces, width, drawing)
         if not parts or depth == _MAX_DEPTH:
             yield pieces
             return
@@ -38,11 +38,11 @@ def in_reading_order(pieces: list[Line], width: float, find_rules: Callable[[], 
             yield line
 
 
-def _split_equal(pieces: Sequence[Line], width: float) -> list[list[Line]]:
+def _split_equal(pieces: Sequence[Line], width: float, drawing: Drawing) -> list[list[Line]]:
     """Return columns of about equal width and what is between them, in reading order; [] for a single column."""
     gutters = find_gutters(pieces, width)
     parts: list[list[Line]] = []
-    for band in split_at(connect(pieces), gutters) if gutters else ():
+    for band in split_at(connect(pieces), gutters, drawing.tables) if gutters else ():
         columns: list[list[Line]] = [[] for _ in range(len(gutters) + 1)]
         for piece in band.pieces:
             columns[0 if band.is_across else bisect(gutters, (piece.left + piece.right) / 2)].append(piece)

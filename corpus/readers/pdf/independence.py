@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from corpus.readers.pdf.bands import connect, rows_of, split_at
 from corpus.readers.pdf.gutters import ALIGNED, COLUMN_LINE, EDGE, is_column
 from corpus.readers.pdf.page.grouping import group_if
 from corpus.readers.pdf.page.line import Line
-from corpus.readers.pdf.page.rules import Rule, rules_across
+from corpus.readers.pdf.page.rules import Drawing, rules_across
 
 # How many left edges are tried as that of a column, and how far they are right of the leftmost, in points.
 _MAX_EDGES, _INDENT = 8, 20.0
@@ -50,9 +50,7 @@ class _Block(NamedTuple):
     size: float
 
 
-def split_independent(
-    pieces: Sequence[Line], width: float, find_rules: Callable[[], Sequence[Rule]]
-) -> list[list[Line]]:
+def split_independent(pieces: Sequence[Line], width: float, drawing: Drawing) -> list[list[Line]]:
     """Split pieces on a page of a width into columns and what is between them, in reading order; [] if none are found.
 
     A gutter is left of an edge at which many pieces begin. In a table, cells are aligned with those beside them, at
@@ -61,10 +59,10 @@ def split_independent(
     runs = connect(pieces)
     for x in _gutters(pieces):
         parts: list[list[Line]] = [[]]
-        for band in split_at(runs, [x]):
+        for band in split_at(runs, [x], drawing.tables):
             left = [piece for piece in band.pieces if piece.left <= x]
             right = [piece for piece in band.pieces if piece.left > x]
-            if not band.is_across and _are_columns(left, right, width, find_rules):
+            if not band.is_across and _are_columns(left, right, width, drawing):
                 parts += [left, right, []]
             else:
                 parts[-1] += band.pieces
@@ -91,9 +89,7 @@ def _beside(pieces: Sequence[Line], others: Sequence[Line]) -> list[Line]:
     return [piece for piece in pieces if low <= piece.top and piece.bottom <= high]
 
 
-def _are_columns(
-    left: Sequence[Line], right: Sequence[Line], width: float, find_rules: Callable[[], Sequence[Rule]]
-) -> bool:
+def _are_columns(left: Sequence[Line], right: Sequence[Line], width: float, drawing: Drawing) -> bool:
     """Whether the text on both sides of a gutter is in columns rather than in the rows of a table."""
     left_beside, right_beside = _beside(left, right), _beside(right, left)
     left_rows, right_rows = rows_of(left_beside), rows_of(right_beside)
@@ -108,7 +104,7 @@ def _are_columns(
     low = max(left_rows[-1][0].bottom, right_rows[-1][0].bottom)
     high = min(left_rows[0][0].bottom, right_rows[0][0].bottom)
     edges = min(piece.left for piece in left_beside), max(piece.right for piece in right_beside)
-    return len(rules_across(find_rules(), *edges, low, high)) < _TABLE_RULES
+    return len(rules_across(drawing, *edges, low, high)) < _TABLE_RULES
 
 
 def _count_characters(pieces: Sequence[Line]) -> int:

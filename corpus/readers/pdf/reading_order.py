@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -20,7 +19,7 @@ from corpus.readers.pdf.page.characters import Box, read_characters
 from corpus.readers.pdf.page.frame import Frame, find_frame
 from corpus.readers.pdf.page.line import Line
 from corpus.readers.pdf.page.line_numbers import Run, drop_line_numbers
-from corpus.readers.pdf.page.rules import find_rules
+from corpus.readers.pdf.page.rules import cut_at_columns, find_rules
 from corpus.readers.pdf.page.superscripts import join_scripts
 from corpus.readers.pdf.page.tables import join_tables
 
@@ -64,12 +63,15 @@ def read_page(page: Any, number: int) -> PageLines:
         pieces = [piece for piece in _pieces(text.raw, text.count_chars(), frame) if frame.shows(piece)]
     finally:
         text.close()
-    rules = cache(partial(find_rules, page, frame))
-    lines = tuple(in_reading_order(join_scripts(_without_watermark(pieces)), frame.width, rules))
+    drawing = find_rules(page, frame)
+    pieces = [
+        part for piece in join_scripts(_without_watermark(pieces)) for part in cut_at_columns(piece, drawing.tables)
+    ]
+    lines = tuple(in_reading_order(pieces, frame.width, drawing))
     for line in lines:
         line.page = number
     turns = (page.get_rotation() // 90 - frame.turns) % 4
-    return PageLines(tuple(join_tables(lines, rules)), frame.width, frame.height, turns)
+    return PageLines(tuple(join_tables(lines, drawing)), frame.width, frame.height, turns)
 
 
 def _pieces(page: Any, count: int, frame: Frame) -> Iterator[Line]:
