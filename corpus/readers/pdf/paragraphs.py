@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -35,6 +35,10 @@ _CAPTION = re.compile(r"(?:table|fig)[a-z]*\.? \d|\d+\.\d", re.IGNORECASE)
 _CAPTION_HEAD = re.compile(r"(?:tab|fig|abb)[a-z]*\.? \d+[a-z]?(?:[:.] |$)", re.IGNORECASE)
 # PDFium does not mark a hyphen at the end of a column.
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010]$")
+# A word that is broken at a hyphen within a line or at one of its ends.
+_BROKEN_WORD = re.compile(rf"(?<![\w-])[\w-]*{HYPHEN}(?: \w+)?")
+# An English word that has a hyphen, such as "well-known", unlike "wellness" and "longest".
+_COMPOUND = re.compile(r"well-(?!be|ness|ing)|self-(?!hood|ish|less)|long-(?:last|lived|range|stand|term)")
 # A range or a telephone number such as "44–", with "58" on the next line.
 _RANGE = re.compile(r"\d[–—-]$")
 # The beginning of an address of a page or a person up to a line's end, and the rest of one from a line's start.
@@ -92,10 +96,21 @@ def join_paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
     Footnotes, captions and tables that interrupt a sentence come before its paragraph if they are on the page where it
     begins, and after it if they are on a later page, so that pages stay in order.
     """
-    words = Counter(word.lower() for page in pages for line in page for word in _WORD.findall(line.text))
+    words = _count_words(line.text for page in pages for line in page)
     edges: _Edges = {}
     lines = [(layout, line) for page in pages for layout in [_Layout(page, edges)] for line in page]
     return (_build_paragraph(group, words) for group in _group_lines(lines))
+
+
+def _count_words(lines: Iterable[str]) -> Counter[str]:
+    """Count the words of lines, but not the parts of words that are hyphenated at the ends of lines or in cells."""
+    words: Counter[str] = Counter()
+    is_broken = False
+    for line in lines:
+        text = _HYPHENATED.sub(HYPHEN, line)
+        words.update(map(str.lower, _WORD.findall(_BROKEN_WORD.sub(" ", f"{HYPHEN} {text}" if is_broken else text))))
+        is_broken = text.endswith(HYPHEN)
+    return words
 
 
 def _group_lines(lines: Sequence[tuple[_Layout, Line]]) -> Iterator[list[Line]]:
@@ -330,4 +345,6 @@ def _keeps_hyphen(before: str, after: str, words: Counter[str]) -> bool:
     if words[first + last]:
         return False
     first = first.rpartition("-")[2]
-    return min(len(first), len(last)) >= 3 and words[first] > 1 and words[last] > 1
+    if _COMPOUND.match(f"{first}-{last}"):
+        return True
+    return min(len(first), len(last)) >= 3 and words[first] > 0 and words[last] > 0
