@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from corpus.readers.pdf.bands import connect, join_pieces, split_at
 from corpus.readers.pdf.gutters import find_gutters
@@ -41,10 +42,22 @@ def in_reading_order(pieces: list[Line], width: float, drawing: Drawing) -> Iter
 def _split_equal(pieces: Sequence[Line], width: float, drawing: Drawing) -> list[list[Line]]:
     """Return columns of about equal width and what is between them, in reading order; [] for a single column."""
     gutters = find_gutters(pieces, width)
-    parts: list[list[Line]] = []
-    for band in split_at(connect(pieces), gutters, drawing.tables) if gutters else ():
+    if not gutters:
+        return []
+    parts: list[list[Line]] = [[]]
+    for band in split_at(connect(pieces), gutters, drawing.tables):
         columns: list[list[Line]] = [[] for _ in range(len(gutters) + 1)]
         for piece in band.pieces:
-            columns[0 if band.is_across else bisect(gutters, (piece.left + piece.right) / 2)].append(piece)
-        parts += filter(None, columns)
-    return parts
+            columns[bisect(gutters, (piece.left + piece.right) / 2)].append(piece)
+        if band.is_across or _is_right_above_left(list(filter(None, columns))):
+            parts[-1] += band.pieces
+        else:
+            parts += [*columns, []]
+    return list(filter(None, parts))
+
+
+def _is_right_above_left(columns: Sequence[Sequence[Line]]) -> bool:
+    """Whether columns are not beside each other, such as the totals of a bill above the terms of payment."""
+    return len(columns) > 1 and all(
+        min(piece.bottom for piece in right) >= max(piece.top for piece in left) for left, right in pairwise(columns)
+    )

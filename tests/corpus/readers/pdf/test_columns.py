@@ -100,3 +100,35 @@ def test_cells_between_rules_are_read_row_by_row() -> None:
     text = text_of(*right[-1], *labels, rules=[Rule(56, y, 545) for y in (714, *(end - 9 for end in ends))])
     assert text.index("Label 1") < text.index("Repairs") < text.index("Label 3")
     assert text_of(*right[-1], *labels).startswith("Label 1 Label 2 Label 3")
+
+
+def test_what_is_on_the_right_above_the_left_is_read_first() -> None:
+    """Such as the totals of a bill above the terms of payment, although its head is in two columns."""
+    address = paragraphs(
+        60, 740, ("Brunnhilde Tools", "Schmiedgasse 11", "Bill to: Osterley Boatyard", "Falmouth"), room=200
+    )
+    head = paragraphs(
+        340, 740, ("Invoice no. 4471 of the year 2025", "Due on 14 March of that year", "VAT ID DE812556"), room=200
+    )
+    items = [
+        Words(x, 600 - 14 * row, text)
+        for row, cells in enumerate(
+            (("Bronze cleat of 200 mm from Bremen", "12", "222.00"), ("Teak plug", "6", "67.20"))
+        )
+        for x, text in zip((60, 280, 470), cells, strict=True)
+    ]
+    totals = [
+        Words(x, 572 - 14 * row, text)
+        for row, total in enumerate((("Subtotal", "289.20"), ("Total EUR", "344.15")))
+        for x, text in zip((370, 470), total, strict=True)
+    ]
+    terms = Words(60, 520, "Payment within 30 days to the account")
+    text = text_of(
+        *address,
+        *head,
+        Words(60, 620, "Pos. and description of all items, and their amounts in euros with tax"),
+        *items,
+        *totals,
+        terms,
+    )
+    assert text.index("Total EUR") < text.index("Payment within")
