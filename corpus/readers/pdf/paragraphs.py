@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -35,6 +35,10 @@ _CAPTION = re.compile(r"(?:table|fig)[a-z]*\.? \d|\d+\.\d", re.IGNORECASE)
 _CAPTION_HEAD = re.compile(r"(?:tab|fig|abb)[a-z]*\.? \d+[a-z]?(?:[:.] |$)", re.IGNORECASE)
 # PDFium does not mark a hyphen at the end of a column.
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010]$")
+# A word that is broken at a hyphen within a line or at one of its ends.
+_BROKEN_WORD = re.compile(rf"(?<![\w-])[\w-]*{HYPHEN}(?: \w+)?")
+# An English word that has a hyphen, such as "well-known", unlike "wellness" and "longest".
+_COMPOUND = re.compile(r"well-(?!be|ness|ing)|self-(?!hood|ish|less)|long-(?:last|lived|range|stand|term)")
 # A range or a telephone number such as "44–", with "58" on the next line.
 _RANGE = re.compile(r"\d[–—-]$")
 # The beginning of an address of a page or a person up to a line's end, and the rest of one from a line's start.
@@ -92,10 +96,21 @@ def join_paragraphs(pages: Sequence[Sequence[Line]]) -> Iterator[Paragraph]:
     Footnotes, captions and tables that interrupt a sentence come before its paragraph if they are on the page where it
     begins, and after it if they are on a later page, so that pages stay in order.
     """
-    words = Counter(word.lower() for page in pages for line in page for word in _WORD.findall(line.text))
+    words = _count_words(line.text for page in pages for line in page)
     edges: _Edges = {}
     lines = [(layout, line) for page in pages for layout in [_Layout(page, edges)] for line in page]
     return (_build_paragraph(group, words) for group in _group_lines(lines))
+
+
+def _count_words(lines: Iterable[str]) -> Counter[str]:
+    """Count the words of lines, but not the parts of words that are hyphenated at the ends of lines or in cells."""
+    words: Counter[str] = Counter()
+    is_broken = False
+    for line in lines:
+        text = _HYPHENATED.sub(HYPHEN, line)
+        words.update(map(str.lower, _WORD.findall(_BROKEN_WORD.sub(" ", f"{HYPHEN} {text}" if is_broken else text))))
+        is_broken = text.endswith(HYPHEN)
+    return words
 
 
 def _group_lines(lines: Sequence[tuple[_Layout, Line]]) -> Iterator[list[Line]]:
@@ -209,7 +224,7 @@ class _Layout:
         if _CLAUSE.match(line.text) and (_CLAUSE_END.search(before.text) or self._is_short(before)):
             return False
         if (before.page, before.column) != (line.page, line.column):
-            return not _SENTENCE_END.search(before.text) and _continues_column(pending, line)
+            return not _SENTENCE_END.search(before.text) and self._continues_column(pending, line)
         if before.text.endswith(HYPHEN):
             return not _begins_aside(line)
         if is_numbered_in_capitals(before) != is_numbered_in_capitals(line) or (
@@ -228,6 +243,19 @@ class _Layout:
         """Whether a line ends well before its column does."""
         left, right = self._edges[line.page, line.column]
         return right - line.right > 0.25 * (right - left)
+
+    def _continues_column(self, pending: Sequence[Line], line: Line) -> bool:
+        """Whether the first line of a column continues the sentence at the foot of the column before."""
+        before = pending[-1]
+        if _CAPTION_HEAD.match(line.text):
+            return _LEADS_TO_CAPTION.search(before.text) is not None
+        if before.text.endswith(HYPHEN) or _begins_aside(line):
+            return line.text[0].islower()
+        if line.text[0].islower() or line.text[0] in "([“":
+            return True
+        if before.page == line.page and self._is_short(before):
+            return False
+        return len(pending) > 1 and before.bold == line.bold and (before.text[-1].islower() or before.text[-1] == ",")
 
     def _is_mid_sentence(self, before: Line, line: Line) -> bool:
         """Whether a full line ends within a sentence, even if the font changes: "see | example.org/code"."""
@@ -264,18 +292,6 @@ def is_numbered_in_capitals(line: Line | Paragraph) -> bool:
     """Whether this may be a heading like "2. METHODS" in the size and weight of body text."""
     numbered = NUMBERED.match(line.text) if len(line.text) <= MAX_GUESSED_HEADING else None
     return bool(numbered and numbered[0].rstrip().endswith(".") and is_upper(line.text[numbered.end() :]))
-
-
-def _continues_column(pending: Sequence[Line], line: Line) -> bool:
-    """Whether the first line of a column continues the sentence at the foot of the column before."""
-    if _CAPTION_HEAD.match(line.text):
-        return _LEADS_TO_CAPTION.search(pending[-1].text) is not None
-    if pending[-1].text.endswith(HYPHEN) or _begins_aside(line):
-        return line.text[0].islower()
-    if line.text[0].islower() or line.text[0] in "([“":
-        return True
-    before = pending[-1]
-    return len(pending) > 1 and before.bold == line.bold and (before.text[-1].islower() or before.text[-1] == ",")
 
 
 def _build_paragraph(lines: Sequence[Line], words: Counter[str]) -> Paragraph:
@@ -329,4 +345,6 @@ def _keeps_hyphen(before: str, after: str, words: Counter[str]) -> bool:
     if words[first + last]:
         return False
     first = first.rpartition("-")[2]
-    return min(len(first), len(last)) >= 3 and words[first] > 1 and words[last] > 1
+    if _COMPOUND.match(f"{first}-{last}"):
+        return True
+    return min(len(first), len(last)) >= 3 and words[first] > 0 and words[last] > 0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import mean, median, pstdev
 
-from corpus.readers.pdf.page.cells import Cell, Interval, find_value_columns
+from corpus.readers.pdf.page.cells import Cell, Interval, find_value_columns, is_value
 from corpus.readers.pdf.page.line import Line
 
 # In line heights: lines closer than this overlap; the least mean gutter of a table without rules.
@@ -16,6 +16,8 @@ _OVERLAP, _WIDE = 0.6, 0.9
 _SHORT, _LONGEST = 20, 40
 # Fewer distances between letters are no evidence; those of monospaced letters vary by less than this share.
 _MIN_STEPS, _EQUAL = 4, 0.1
+# The fewest rows of a ruled table that have more than one cell.
+_MIN_FULL = 2
 # A numbered line of code has two cells; hardly any has a third in the same column as the other lines.
 _NUMBER_AND_LINE, _NEARLY_ALL = 2, 0.9
 # Names of monospaced fonts.
@@ -43,6 +45,24 @@ def is_table(
     rows = [row for row in texts if row]
     has_form = _has_rules(rows, drawn) or _looks_like_table(rows, gutters, median(line.size for line in lines))
     return has_form and _has_words(rows) and not _overlap(lines, texts) and not _is_code(lines, cells, rows)
+
+
+def are_rows(lines: Sequence[Line], cells: Sequence[Sequence[Cell]], bands: Sequence[Sequence[Sequence[str]]]) -> bool:
+    """Whether each band between two rules of a grid is a row, rather than several rows, code or a diagram.
+
+    Args:
+        lines: The lines in the grid, from top to bottom.
+        cells: Cells of each line.
+        bands: For each band, the text of each of its lines in each column.
+    """
+    texts = [row for band in bands for row in band]
+    rows = [[" ".join(filter(None, column)) for column in zip(*band, strict=True)] for band in bands]
+    has_numbers = any(sum(map(is_value, column)) > 1 for band in bands for column in zip(*band, strict=True))
+    whole = sum(len(band) > 1 and all(map(all, band)) for band in bands)
+    if has_numbers or 2 * whole >= len(bands) or not all(map(any, zip(*rows, strict=True))):
+        return False
+    full = sum(sum(map(bool, row)) > 1 for row in rows)
+    return full >= _MIN_FULL and _has_words(rows) and not _is_code(lines, cells, texts)
 
 
 def _has_rules(rows: Sequence[Sequence[str]], drawn: Sequence[float]) -> bool:

@@ -46,7 +46,7 @@ def join_rows(
         drawn: Heights of the rules across the table.
     """
     groups = group_if(range(len(lines)), _Table(lines, texts, drawn).is_same_row)
-    return [_join_lines([lines[at] for at in group], [cells[at] for at in group]) for group in groups]
+    return [join_lines([lines[at] for at in group], [cells[at] for at in group]) for group in groups]
 
 
 class _Table:
@@ -122,7 +122,8 @@ class _Table:
         return median_high([above - below for above, below in pairwise(full)] or [0.0])
 
 
-def _join_lines(lines: Sequence[Line], cells: Sequence[Columns]) -> Line:
+def join_lines(lines: Sequence[Line], cells: Sequence[Columns]) -> Line:
+    """Join the lines of a row; the text of each column is between bars."""
     first = lines[0]
     if not cells[0]:
         return first

@@ -282,6 +282,15 @@ def test_hyphens_at_line_ends() -> None:
     )
 
 
+def test_a_word_that_is_broken_twice_is_rejoined() -> None:
+    """Its parts are no words for this, but "task" and "specific" are; some English words always have a hyphen."""
+    broken = (("the har-", "bour is"), ("a har-", "bour of"), ("a task-", "specific boat"), ("a well-", "known self-"))
+    words = [Words(60, 700 - 12 * at, text) for at, text in enumerate(part for pair in broken for part in pair)]
+    more = (Words(60, 604, "made weir of long-"), Words(60, 592, "itude, where a specific task is done"))
+    text = "the harbour is a harbour of a task-specific boat a well-known self-made weir of longitude, where a specific"
+    assert text_of([*words, *more]) == f"{text} task is done"
+
+
 def test_each_reference_and_each_line_of_a_form_is_a_paragraph() -> None:
     """The last line of a reference may be full, and one within it short."""
     entries = [

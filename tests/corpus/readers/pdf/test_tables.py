@@ -165,3 +165,49 @@ def test_rows_may_be_numbered(is_ruled: bool) -> None:
     words = [*rows(table, (60, 160, 220), 700), *column(60, 500, BODY, room=460)]
     document = read("a.pdf", make([words], rules=[rules(56, 290, 712, 640)] if is_ruled else ()))
     assert tables(document) == ["\n".join(map(" | ".join, table))]
+
+
+RISKS = (
+    (("Risk",), ("Owner",), ("Mitigation",)),
+    (("Flood in", "the cellar"), ("Vera Kolb",), ("raise the pumps by 40 cm and", "rent a spare generator")),
+    (("Theft of", "bicycles"), ("Otto Prinz",), ("install a second lock", "and a camera above", "the gate by May")),
+    (("Loss of keys",), ("Ida Blom",), ("keep a copy",)),
+)
+
+
+def grid(alignment: float, places: Sequence[float], *, with_columns: bool = True) -> bytes:
+    """A table with lines between cells, whose text is aligned at the top (0), the middle (0.5) or the bottom (1)."""
+    words: list[Words] = []
+    heights = [720]
+    for row in RISKS:
+        most = max(map(len, row))
+        for x, cell in zip(places, row, strict=False):
+            top = heights[-1] - 11 - 12 * alignment * (most - len(cell))
+            words += [Words(x + 4, top - 12 * number, text) for number, text in enumerate(cell)]
+        heights.append(heights[-1] - 12 * most - 4)
+    lines = [Rule(places[0], y, places[-1]) for y in heights]
+    lines += [Rule(x, heights[-1], x, heights[0]) for x in places] if with_columns else []
+    return make([[*words, *column(60, 500, BODY, room=460)]], rules=[lines])
+
+
+@pytest.mark.parametrize("alignment", [0, 0.5, 1])
+@pytest.mark.parametrize("right", [400, 560])
+def test_what_is_between_two_rules_of_a_grid_is_a_row(alignment: float, right: float) -> None:
+    """However cells are aligned, and however much wider the last column is than its text."""
+    expected = "\n".join(" | ".join(map(" ".join, row)) for row in RISKS)
+    assert tables(read("a.pdf", grid(alignment, (60, 150, 240, right)))) == [expected]
+
+
+def test_rules_without_lines_between_columns_may_be_those_of_the_page() -> None:
+    """If they extend far beyond the text, it is not a table."""
+    assert tables(read("a.pdf", grid(0, (60, 150, 240, 560), with_columns=False))) == []
+
+
+def test_several_rows_between_two_rules_of_a_grid_are_not_joined() -> None:
+    """A grid may only have rules around its column names, or around groups of rows with numbers."""
+    names = [("Weir", "Keeper"), ("Pillnitz", "Ida Salo"), ("Meissen", "Bo Lind"), ("Pirna", "Vera Kolb")]
+    for cells, group in ((names, 1), ([("Weir", "Level"), ("Pirna", "41"), ("Trent", "98"), ("Ems", "7")], 2)):
+        heights = (712, 712 - 14 * group, 654)
+        lines = [*rules(56, 240, *heights), *(Rule(x, 654, x, 712) for x in (56, 130, 240))]
+        page = [*rows(cells, (60, 150), 700), *column(60, 500, BODY, room=460)]
+        assert tables(read("a.pdf", make([page], rules=[lines]))) == ["\n".join(map(" | ".join, cells))]

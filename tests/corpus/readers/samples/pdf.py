@@ -29,11 +29,12 @@ class Words:
 
 @dataclass(frozen=True)
 class Rule:
-    """A line drawn across a page."""
+    """A line drawn across a page, or up to a height `top`."""
 
     x: float
     y: float
     right: float
+    top: float | None = None
 
 
 def width(text: str, size: float) -> float:
@@ -103,7 +104,7 @@ def make(
     page_numbers: list[int] = []
     for words, page_rules in zip_longest(pages, rules, fillvalue=()):
         lines = [_drawn(word) for word in words]
-        lines += [b"%g %g m %g %g l S" % (rule.x, rule.y, rule.right, rule.y) for rule in page_rules]
+        lines += [b"%g %g m %g %g l S" % (rule.x, rule.y, rule.right, rule.top or rule.y) for rule in page_rules]
         page = (
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Contents %d 0 R /Resources << /Font << %s >> >>%s >>"
         )
