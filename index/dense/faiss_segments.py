@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import logging
 import os
+import shlex
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -222,9 +223,10 @@ def open_segments(
             parts.append(load_segment(folder, segment, dimension=dimension))
         except (OSError, ValueError) as error:
             _LOG.warning(
-                "%s is unusable (%s); the vectors are taken from the database until `qa check --repair` writes it",
+                "%s is unusable (%s); the vectors are taken from the database until `qa check --repair %s` writes it",
                 folder / segment.name,
                 describe_failure(error),
+                shlex.quote(str(folder.parent)),
             )
             parts.append(build_segment(read_live_ids(segment), fetch, dimension=dimension))
     return VectorIndex(parts, fetch)
