@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from xml.etree.ElementTree import Element
 
 from corpus.formats import DOCX
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.office.numbering import BULLET, Numbering, val
 from corpus.readers.office.xml_tree import find_all, find_first
-from corpus.readers.office.zip_archive import Archive, authors
+from corpus.readers.office.zip_archive import Archive
 from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
@@ -20,8 +19,6 @@ _T = TypeVar("_T")
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 # Deleted text, and alternative forms of the same content.
 _SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr"})
-# Text boxes are in the paragraph beside which they are shown.
-_BOX = "txbxContent"
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 
 
@@ -29,11 +26,7 @@ def read(archive: Archive, main: str) -> Extracted:
     """Read a Word document with its text in the part `main`."""
     parts = dict(archive.relationships(main).values())
     styles = archive.read_optional(parts.get("styles", ""))
-    lists = _Lists(
-        levels=_values_by_style(styles, _style_level),
-        list_ids=_values_by_style(styles, _list_id),
-        numbering=Numbering(archive.read_optional(parts.get("numbering", ""))),
-    )
+    levels, are_lists = _values_by_style(styles, _style_level), _values_by_style(styles, _is_list_item)
     builder = DocumentBuilder()
     notes = {
         (f"{kind}Reference", note.get("id")): _text(note)
@@ -45,16 +38,12 @@ def read(archive: Archive, main: str) -> Extracted:
         _delete_unseen(paragraph)
     for element in find_all(body, "p", "tbl", skip=_SKIP):
         if element.tag == "tbl":
-            builder.rows(list(_rows(element)))
+            builder.rows([[_text(cell) for cell in find_all(row, "tc")] for row in find_all(element, "tr", skip=_SKIP)])
         else:
-            _add_paragraph(builder, element, lists)
-        for box in find_all(element, _BOX, skip=_SKIP) if element.tag == "p" else ():
-            for paragraph in find_all(box, "p", skip=_SKIP):
-                _add_paragraph(builder, paragraph, lists)
+            _add_paragraph(builder, element, levels, are_lists)
         for reference in find_all(element, "footnoteReference", "endnoteReference", skip=_SKIP):
             builder.block(notes.pop((reference.tag, reference.get("id")), ""))
     builder.title = archive.read_title("docProps/core.xml") or builder.title
-    builder.metadata = authors(archive.read_optional("docProps/core.xml"))
     return builder.build(DOCX.media_type)
 
 
@@ -76,62 +65,43 @@ def _is_set(run: Element, name: str) -> bool:
     return switch is not None and switch.get("val") not in ("0", "false", "off")
 
 
-class _Lists(NamedTuple):
-    """What styles and numbering say about paragraphs: the levels of headings, and lists by their ids, by style."""
-
-    levels: Mapping[str, int]
-    list_ids: Mapping[str, str]
-    numbering: Numbering
-
-
-def _rows(table: Element) -> Iterator[list[str]]:
-    """Yield the cells of each row; one that is merged with the cell above has its text."""
-    above: list[str] = []
-    for row in find_all(table, "tr", skip=_SKIP):
-        if row.find("trPr/del") is not None:
-            continue
-        cells = list(find_all(row, "tc"))
-        texts = [_text(cell) for cell in cells]
-        for column, cell in enumerate(cells[: len(above)]):
-            merge = cell.find("tcPr/vMerge")
-            if merge is not None and merge.get("val") != "restart":
-                texts[column] = texts[column] or above[column]
-        above = texts
-        yield texts
-
-
-def _add_paragraph(builder: DocumentBuilder, paragraph: Element, lists: _Lists) -> None:
-    text, style = _text(paragraph), val(paragraph, "pPr/pStyle")
+def _add_paragraph(
+    builder: DocumentBuilder, paragraph: Element, levels: Mapping[str, int], are_lists: Mapping[str, bool]
+) -> None:
+    text, style = _text(paragraph), _val(paragraph, "pPr/pStyle")
     level = _outline_level(paragraph)
     if level is None:
-        level = lists.levels.get(style)
-    list_id = lists.list_ids.get(style, "0") if (own := _list_id(paragraph)) is None else own
+        level = levels.get(style)
     if level is not None:
         builder.heading(level, text)
         # The first paragraph in the style "Title" is the title of the document.
         builder.title = builder.title or (text if level == 0 else "")
-    elif list_id != "0":
-        depth = min(int(val(paragraph, "pPr/numPr/ilvl") or 0), 5)
-        marker = lists.numbering.marker(list_id, depth) if text.strip() else BULLET
-        builder.block(text, BlockKind.ITEM, depth, marker=marker)
+    elif are_lists.get(style, False) if (is_item := _is_list_item(paragraph)) is None else is_item:
+        builder.block(text, BlockKind.ITEM, min(int(_val(paragraph, "pPr/numPr/ilvl") or 0), 5))
     else:
         builder.block(text)
 
 
+def _val(element: Element, path: str) -> str:
+    target = element.find(path)
+    return "" if target is None else target.get("val", "")
+
+
 def _outline_level(element: Element) -> int | None:
     """Return the heading level, from 1, that a paragraph or style sets itself; None if it sets none."""
-    level = val(element, "pPr/outlineLvl")
+    level = _val(element, "pPr/outlineLvl")
     return int(level) + 1 if level.isdigit() and int(level) < 9 else None
 
 
-def _list_id(element: Element) -> str | None:
-    """Return the id of the list of which a paragraph or style makes an item, "0" for none; None if that is open."""
-    return None if element.find("pPr/numPr") is None else val(element, "pPr/numPr/numId")
+def _is_list_item(element: Element) -> bool | None:
+    """Whether a paragraph or style makes a list item; None if it leaves that open."""
+    # The id 0 takes a paragraph out of its style's list.
+    return None if element.find("pPr/numPr") is None else _val(element, "pPr/numPr/numId") != "0"
 
 
 def _style_level(style: Element) -> int | None:
     """Return the level of a heading style, 0 for the title's; None for any other style."""
-    name, level = val(style, "name"), _outline_level(style)
+    name, level = _val(style, "name"), _outline_level(style)
     if name.lower() == "title":
         return 0
     return int(match[1]) if level is None and (match := _HEADING.fullmatch(name)) else level
@@ -146,7 +116,7 @@ def _values_by_style(styles: Element | None, value_of: Callable[[Element], _T | 
         ancestor, visited = style_id, set[str]()
         while ancestor in by_id and ancestor not in values and ancestor not in visited:
             visited.add(ancestor)
-            ancestor = val(by_id[ancestor], "basedOn")
+            ancestor = _val(by_id[ancestor], "basedOn")
         if ancestor in values:
             inherited[style_id] = values[ancestor]
     return inherited
@@ -157,8 +127,8 @@ def _text(element: Element) -> str:
 
 
 def _text_parts(element: Element) -> Iterator[str]:
-    for child in find_all(element, "r", "sup", "t", "p", *_BREAKS, skip=_SKIP | {_BOX}):
-        if child.tag == "r" and val(child, "rPr/vertAlign") != "superscript":
+    for child in find_all(element, "r", "sup", "t", "p", *_BREAKS, skip=_SKIP):
+        if child.tag == "r" and _val(child, "rPr/vertAlign") != "superscript":
             yield from _text_parts(child)
         elif child.tag in ("r", "sup"):  # "sup" is an exponent in a formula
             yield to_superscript("".join(_text_parts(child)))

@@ -12,7 +12,6 @@ from corpus.formats import XLSX
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
-from corpus.readers.records.merged_cells import NumberedRow, column_index, parse_range, spread
 from corpus.readers.records.sheets import MAX_COLUMNS, Sheet, add_sheets
 from corpus.types import Extracted
 
@@ -22,7 +21,6 @@ _QUOTED = re.compile(r"\"[^\"]*\"|\[[^\]]*\]|\\.")
 _DATE_CODE = re.compile(r"[ymdhs]", re.IGNORECASE)
 # A time that may exceed a day, such as a total of hours.
 _DURATION_CODE = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
-_cached_index = lru_cache(column_index)
 _EPOCH = datetime.datetime(1899, 12, 30)
 _EPOCH_1904 = datetime.datetime(1904, 1, 1)
 
@@ -36,17 +34,10 @@ def read(archive: Archive, main: str) -> Extracted:
     for sheet in find_all(book, "sheet"):
         kind, part = links.get(sheet.get("r:id", ""), ("", ""))
         is_shown = kind == "worksheet" and sheet.get("state", "visible") == "visible"
-        sheets.append((sheet.get("name", ""), _rows(cells, archive.read_xml(part))) if is_shown else None)
+        sheets.append((sheet.get("name", ""), list(cells.rows(archive.read_xml(part)))) if is_shown else None)
     builder = DocumentBuilder()
     add_sheets(builder, sheets)
     return builder.build(XLSX.media_type, title=archive.read_title("docProps/core.xml"))
-
-
-def _rows(cells: _CellReader, sheet: Element) -> list[NumberedRow]:
-    """Return the rows of a sheet that are not blank."""
-    merges = [merge for it in find_all(sheet, "mergeCell") if (merge := parse_range(it.get("ref", "")))]
-    rows = list(cells.rows(sheet))
-    return spread(rows, merges) if merges else rows
 
 
 class _CellReader:
@@ -67,7 +58,7 @@ class _CellReader:
             number = int(stated) if stated.isdigit() else number + 1
             values: list[str] = []
             for cell in find_all(row, "c"):
-                column = _cached_index(cell.get("r", "").rstrip("0123456789")[:4]) or len(values)
+                column = _column_index(cell.get("r", "").rstrip("0123456789")[:4]) or len(values)
                 if column >= MAX_COLUMNS:
                     break
                 values.extend([""] * (column - len(values)))
@@ -126,3 +117,12 @@ def _duration(seconds: int) -> str:
     minutes, rest = divmod(abs(seconds), 60)
     hours = f"{'-' if seconds < 0 else ''}{minutes // 60}:{minutes % 60:02}"
     return f"{hours}:{rest:02}" if rest else hours
+
+
+@lru_cache
+def _column_index(letters: str) -> int:
+    """Return the index of a column, from 0: "AB" is 27."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter.upper()) - 64
+    return max(0, number - 1)
