@@ -90,11 +90,25 @@ def _column_names(rows: Sequence[Sequence[str]]) -> list[str]:
     pairs = list(zip_longest(names, rows[1][: len(names)], fillvalue=""))
     if any(value.fullmatch(name) and value.fullmatch(below.strip()) for name, below in pairs for value in _VALUES):
         return []
-    numbers = [(name, below) for name, below in pairs if name.replace(".", "").replace(",", "").isdigit()]
+    numbers = [(name, below) for name, below in pairs if _is_number(name)]
     # A single year may be a quantity, and years above years are data.
-    are_years = len(numbers) > 1 and all(_YEAR.fullmatch(name) and not _YEAR.fullmatch(it) for name, it in numbers)
+    are_years = len(numbers) > 1 and all(is_year(name) and not is_year(it) for name, it in numbers)
     is_short = median_high(lengths) <= _MAX_USUAL_NAME and max(lengths) <= _MAX_NAME
     return names if is_short and (are_years or not numbers) else []
+
+
+def is_value(text: str) -> bool:
+    """Whether a cell is a number, a date, an amount, or something else that is hardly ever a name of a column."""
+    return _is_number(text) or any(value.fullmatch(text.strip()) for value in _VALUES)
+
+
+def is_year(text: str) -> bool:
+    """Whether a cell is a year."""
+    return _YEAR.fullmatch(text) is not None
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().replace(".", "").replace(",", "").isdigit()
 
 
 def _guess_delimiter(text: str) -> str:
