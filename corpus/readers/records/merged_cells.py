@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from corpus.readers.records.csv_rows import is_value, is_year
+from corpus.readers.records.tables import count_filled, is_value, is_year
 
 # Longer texts are not repeated in each row that they span.
 _MAX_REPEATED = 100
@@ -72,7 +72,7 @@ def _with_joined_names(rows: Sequence[NumberedRow], wide: Mapping[int, Sequence[
 
 def _is_top(rows: Sequence[NumberedRow]) -> bool:
     """Whether the last row has only a title above it, or nothing."""
-    return len(rows) < 2 or rows[-2][0] < rows[-1][0] - 1 or _count(rows[-2][1]) < 2
+    return len(rows) < 2 or rows[-2][0] < rows[-1][0] - 1 or count_filled(rows[-2][1]) < 2
 
 
 def _are_names(upper: Sequence[str], lower: Sequence[str], above: Sequence[Merged]) -> bool:
@@ -123,7 +123,3 @@ def _text(row: Sequence[str], column: int) -> str:
 
 def _first(row: Sequence[str]) -> int:
     return next((column for column, cell in enumerate(row) if cell.strip()), len(row))
-
-
-def _count(row: Sequence[str]) -> int:
-    return sum(map(bool, map(str.strip, row)))
