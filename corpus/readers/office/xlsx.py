@@ -12,6 +12,7 @@ from corpus.formats import XLSX
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
+from corpus.readers.records.merged_cells import Merged, fill_merged
 from corpus.readers.records.sheets import MAX_COLUMNS, Sheet, add_sheets
 from corpus.types import Extracted
 
@@ -21,6 +22,8 @@ _QUOTED = re.compile(r"\"[^\"]*\"|\[[^\]]*\]|\\.")
 _DATE_CODE = re.compile(r"[ymdhs]", re.IGNORECASE)
 # A time that may exceed a day, such as a total of hours.
 _DURATION_CODE = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
+# The first and the last of merged cells.
+_REFERENCES = re.compile(r"([A-Z]{1,3})([0-9]{1,9}):([A-Z]{1,3})([0-9]{1,9})")
 _EPOCH = datetime.datetime(1899, 12, 30)
 _EPOCH_1904 = datetime.datetime(1904, 1, 1)
 
@@ -34,10 +37,21 @@ def read(archive: Archive, main: str) -> Extracted:
     for sheet in find_all(book, "sheet"):
         kind, part = links.get(sheet.get("r:id", ""), ("", ""))
         is_shown = kind == "worksheet" and sheet.get("state", "visible") == "visible"
-        sheets.append((sheet.get("name", ""), list(cells.rows(archive.read_xml(part)))) if is_shown else None)
+        sheets.append((sheet.get("name", ""), _rows(archive.read_xml(part), cells)) if is_shown else None)
     builder = DocumentBuilder()
     add_sheets(builder, sheets)
     return builder.build(XLSX.media_type, title=archive.read_title("docProps/core.xml"))
+
+
+def _rows(sheet: Element, cells: _CellReader) -> list[tuple[int, list[str]]]:
+    merged = (_REFERENCES.fullmatch(cell.get("ref", "")) for cell in find_all(sheet, "mergeCell"))
+    return fill_merged(list(cells.rows(sheet)), [_merged(match) for match in merged if match])
+
+
+def _merged(match: re.Match[str]) -> Merged:
+    """Return the place of merged cells, up to `MAX_COLUMNS`."""
+    left, right = (min(_column_index(letters), MAX_COLUMNS - 1) for letters in match.group(1, 3))
+    return Merged(int(match[2]), left, int(match[4]), right)
 
 
 class _CellReader:

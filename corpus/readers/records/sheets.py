@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.assemble.fields import Row, add_records, form_table, title_field
-from corpus.readers.records.csv_rows import to_records
+from corpus.readers.records.tables import to_records
 
 MAX_COLUMNS = 1000
 # The name of a sheet, and its numbered rows, without blank rows.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -214,6 +215,62 @@ def test_the_names_of_columns_are_found(name: str) -> None:
 def test_a_title_above_the_names_of_columns_is_a_row() -> None:
     document = parse("a.xlsx", archives.xlsx({"Plan": [["Budget", "", ""], ["Item", 2022, 2023], ["Rent", 300, 310]]}))
     assert document.text == "Plan\n\nBudget\n\nItem: Rent\n2022: 300\n2023: 310"
+
+
+TABLES = {
+    "a line about the table": (
+        "Created;2025-02-01;by H. Voss\n\nMeter;Room;kWh\nM-1;Cellar;4821\n",
+        "Created\n2025-02-01\nby H. Voss\n\nMeter: M-1\nRoom: Cellar\nkWh: 4821",
+    ),
+    "a line with a date about a table of words": (
+        "Created;2025-02-01;by H. Voss\n\nMeter;Room;Owner\nM-1;Cellar;Ann\n",
+        "Created\n2025-02-01\nby H. Voss\n\nMeter: M-1\nRoom: Cellar\nOwner: Ann",
+    ),
+    "lines of words about the table": (
+        "Made by;H. Voss\nfor;the club\n;;\nMeter;Room;kWh\nM-1;Cellar;4821\nM-2;Attic;390\n",
+        "Made by: for\nH. Voss: the club\n\nMeter: M-1\nRoom: Cellar\nkWh: 4821\n\nMeter: M-2\nRoom: Attic\nkWh: 390",
+    ),
+    "repeated names": (
+        "North;\nBoat;Crew\nIda;Bo\n;\nSouth;\nBoat;Skipper\nEva;Ann\n",
+        "North\n\nBoat: Ida\nCrew: Bo\n\nSouth\n\nBoat: Eva\nSkipper: Ann",
+    ),
+    "a title with blank lines around it": (
+        "Boat;Crew\nIda;Bo\n\nSouth;\n\nBoat;Crew\nEva;Ann\n",
+        "Boat: Ida\nCrew: Bo\n\nSouth\n\nBoat: Eva\nCrew: Ann",
+    ),
+    "other names above numbers": (
+        "Boat;Crew;Wood\nIda;Bo;ash\n\n\nDock;2024;2025\nA;4.5;4.2\nB;3.2;3\n",
+        "Boat: Ida\nCrew: Bo\nWood: ash\n\nDock: A\n2024: 4.5\n2025: 4.2\n\nDock: B\n2024: 3.2\n2025: 3",
+    ),
+    "blank lines in a table of words": (
+        "Boat;Crew\n\nIda;Bo\nEva;Ann\n\nUna;Cy\nAda;Di\n",
+        "Boat: Ida\nCrew: Bo\n\nBoat: Eva\nCrew: Ann\n\nBoat: Una\nCrew: Cy\n\nBoat: Ada\nCrew: Di",
+    ),
+    "blank lines in a table of numbers": (
+        "Boat;Oars\nIda;2\n\nEva;4\nUna;6\n\nTotal;12\n",
+        "Boat: Ida\nOars: 2\n\nBoat: Eva\nOars: 4\n\nBoat: Una\nOars: 6\n\nBoat: Total\nOars: 12",
+    ),
+    "dates below blank lines": (
+        "Name;2024-05-01;2024-05-08\n\nAnn;there;ill\nBo;ill;there\n",
+        "Name: Ann\n2024-05-01: there\n2024-05-08: ill\n\nName: Bo\n2024-05-01: ill\n2024-05-08: there",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_names_of_columns_below_blank_rows_begin_a_table(name: str) -> None:
+    """They repeat a name or are above values; other rows continue the table."""
+    text, shown = TABLES[name]
+    assert parse("a.csv", text.encode()).text == shown
+    rows: list[list[str | float]] = [list(line.split(";")) for line in text.splitlines()]
+    assert parse("a.xlsx", archives.xlsx({"Sheet": rows})).text == f"Sheet\n\n{shown}"
+
+
+def test_very_many_tables_take_little_time() -> None:
+    started = time.monotonic()
+    document = parse("a.csv", b"Boat;Oars\nIda;2\n\n" * 20_000)
+    assert document.text.endswith("\nRow 59999: Boat: Ida; Oars: 2")
+    assert time.monotonic() - started < 10
 
 
 def test_an_object_with_very_many_fields_is_not_cut() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 _TYPES = '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'
@@ -137,9 +137,17 @@ def _shape(kind: str, text: str, *, index: int | None = None) -> str:
 
 
 def xlsx(
-    sheets: dict[str, list[list[str | float]]], *, dates: frozenset[int] = frozenset(), code: str = "dd/mm/yyyy"
+    sheets: dict[str, list[list[str | float]]],
+    *,
+    dates: frozenset[int] = frozenset(),
+    code: str = "dd/mm/yyyy",
+    merged: Sequence[str] = (),
 ) -> bytes:
-    """Sheets of rows; numbers in the columns `dates` (from 0) are shown as dates, or as the number format `code`."""
+    """Sheets of rows; numbers in the columns `dates` (from 0) are shown as dates, or as the number format `code`.
+
+    The cells `merged`, such as "A1:B2", are merged in each sheet.
+    """
+    merged_cells = "".join(f'<mergeCell ref="{cells}"/>' for cells in merged)
     strings: list[str] = []
     parts: dict[str, str | bytes] = {
         "[Content_Types].xml": _TYPES,
@@ -168,7 +176,8 @@ def xlsx(
                     cells.append(f'<c r="{reference}" s="{int(c in dates)}"><v>{value}</v></c>')
             lines.append(f'<row r="{r}">{"".join(cells)}</row>')
         parts[f"xl/worksheets/sheet{number}.xml"] = (
-            f'<worksheet xmlns="{_SHEETS}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
+            f'<worksheet xmlns="{_SHEETS}"><sheetData>{"".join(lines)}</sheetData>'
+            f"<mergeCells>{merged_cells}</mergeCells></worksheet>"
         )
     string_items = "".join(f"<si><t>{escape(text)}</t></si>" for text in strings)
     parts["xl/sharedStrings.xml"] = f'<sst xmlns="{_SHEETS}">{string_items}</sst>'
