@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import TypeVar
 from xml.etree.ElementTree import Element
 
@@ -18,8 +19,10 @@ from corpus.types import BlockKind, Extracted
 _T = TypeVar("_T")
 
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
-# Deleted text, and alternative forms of the same content.
-_SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr"})
+# Text boxes, also those of drawings.
+_BOXES = ("txbxContent", "txBody")
+# Deleted text, alternative forms of the same content, and text boxes, which do not belong to their paragraph.
+_SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", *_BOXES})
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 
 
@@ -31,22 +34,41 @@ def read(archive: Archive, main: str) -> Extracted:
     builder = DocumentBuilder()
     paragraphs = _Paragraphs(builder, styles, lists)
     notes = {
-        (f"{kind}Reference", note.get("id")): _text(note)
+        (f"{kind}Reference", note.get("id")): _text_of_paragraphs(note)
         for kind in ("footnote", "endnote")
         for note in find_all(archive.read_optional(parts.get(f"{kind}s", "")), kind)
     }
     body = find_first(archive.read_xml(main), "body")
-    for paragraph in find_all(body, "p", skip=_SKIP):
+    for paragraph in _with_boxes(body, "p"):
         _delete_unseen(paragraph)
-    for element in find_all(body, "p", "tbl", skip=_SKIP):
+    for element in _with_boxes(body, "p", "tbl"):
         if element.tag == "tbl":
-            builder.rows([[_text(cell) for cell in find_all(row, "tc")] for row in find_all(element, "tr", skip=_SKIP)])
+            rows = find_all(element, "tr", skip=_SKIP)
+            builder.rows([[_text_of_paragraphs(cell) for cell in find_all(row, "tc")] for row in rows])
         else:
             paragraphs.add(element)
         for reference in find_all(element, "footnoteReference", "endnoteReference", skip=_SKIP):
             builder.block(notes.pop((reference.tag, reference.get("id")), ""))
     builder.title = archive.read_title("docProps/core.xml") or builder.title
     return builder.build(DOCX.media_type)
+
+
+def _with_boxes(parent: Element | None, *names: str) -> Iterator[Element]:
+    """Yield the elements with these names, each paragraph before those in its text boxes."""
+    pending = [find_all(parent, *names, skip=_SKIP)]
+    while pending:
+        element = next(pending[-1], None)
+        if element is None:
+            pending.pop()
+            continue
+        yield element
+        if element.tag == "p":
+            boxes = find_all(element, *_BOXES, skip=_SKIP)
+            pending.append(chain.from_iterable(find_all(box, *names, skip=_SKIP) for box in boxes))
+
+
+def _text_of_paragraphs(parent: Element) -> str:
+    return "\n".join(map(_text, _with_boxes(parent, "p")))
 
 
 def _delete_unseen(paragraph: Element) -> None:
@@ -130,14 +152,12 @@ def _text(element: Element) -> str:
 
 
 def _text_parts(element: Element) -> Iterator[str]:
-    for child in find_all(element, "r", "sup", "t", "p", *_BREAKS, skip=_SKIP):
+    for child in find_all(element, "r", "sup", "t", *_BREAKS, skip=_SKIP):
         if child.tag == "r" and value_at(child, "rPr/vertAlign") != "superscript":
             yield from _text_parts(child)
         elif child.tag in ("r", "sup"):  # "sup" is an exponent in a formula
             yield to_superscript("".join(_text_parts(child)))
         elif child.tag == "t":
             yield child.text or ""
-        elif child.tag == "p":
-            yield "".join(_text_parts(child)) + "\n"
         else:
             yield _BREAKS[child.tag]

@@ -102,6 +102,31 @@ def test_struck_out_text_of_a_word_document_is_read_only_on_its_own() -> None:
     assert detect.read("a.docx", archives.docx(body)).text == "Oars cost 14 euros.\n\n• Buy tar."
 
 
+def test_text_boxes_of_a_word_document_follow_their_paragraph() -> None:
+    """In a cell or a note, they stay there; a box in another, hidden text and the form for old programs, too."""
+    hidden = "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>Draft.</w:t></w:r></w:p>"
+    box = "<w:r><w:AlternateContent><w:Choice><w:txbxContent>{}</w:txbxContent></w:Choice></w:AlternateContent></w:r>"
+    old = (
+        "<w:Fallback><w:pict><w:txbxContent><w:p><w:r><w:t>Tar.</w:t></w:r></w:p></w:txbxContent></w:pict></w:Fallback>"
+    )
+    inner = box.format(archives.word_paragraph("Varnish."))
+    content = archives.word_paragraph("Paint.").replace("</w:p>", f"{inner}</w:p>") + hidden
+    content += archives.word_table(("Oars", "Ash"))
+    boxes = box.format(content).replace("</w:Choice>", f"</w:Choice>{old}")
+    note = "<w:footnoteReference w:id='1'/>"
+    body = f"<w:p><w:r><w:t>Locked at 23:00</w:t></w:r>{boxes}<w:r><w:t> at night.</w:t>{note}</w:r></w:p>"
+    paragraph = archives.word_paragraph("Mast").replace("</w:p>", f"{inner}</w:p>")
+    body += archives.word_paragraph("Next.") + archives.word_table(("MAST", "Fir")).replace(
+        archives.word_paragraph("MAST"), paragraph
+    )
+    notes = f"<w:footnote w:id='1'>{paragraph}</w:footnote>"
+    document = detect.read("a.docx", archives.docx(body, notes=notes))
+    assert document.text.split("\n\n") == [
+        *("Locked at 23:00 at night.", "Mast\nVarnish.", "Paint.", "Varnish.", "Oars | Ash", "Next."),
+        "Mast Varnish. | Fir",
+    ]
+
+
 def test_footnotes_and_endnotes_follow_their_paragraph() -> None:
     """They are not under a later heading."""
     note = f"<w:{{0}}note w:id='1'>{archives.word_paragraph('In the {0}note.')}</w:{{0}}note>"
