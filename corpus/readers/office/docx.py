@@ -13,6 +13,7 @@ from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.word_lists import WordLists
 from corpus.readers.office.xml_tree import find_all, find_first, value_at
 from corpus.readers.office.zip_archive import Archive
+from corpus.text.headings import could_be_heading
 from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
@@ -84,6 +85,12 @@ def _delete_unseen(paragraph: Element) -> None:
             run.tag = "del"
 
 
+def _is_bold(paragraph: Element) -> bool:
+    """Whether all text of a paragraph is in bold."""
+    runs = (run for run in find_all(paragraph, "r", skip=_SKIP) if _text(run).strip())
+    return all(_is_set(run, "b") or value_at(run, "rPr/rStyle") == "Strong" for run in runs)
+
+
 def _is_set(run: Element, name: str) -> bool:
     switch = run.find(f"rPr/{name}")
     return switch is not None and switch.get("val") not in ("0", "false", "off")
@@ -114,6 +121,8 @@ class _Paragraphs:
         # The id 0 takes a paragraph out of its style's list.
         elif place is not None and place.list_id != "0":
             self._builder.block(text, BlockKind.ITEM, min(place.level, 5), marker=marker)
+        elif could_be_heading(text) and _is_bold(paragraph):
+            self._builder.introduction(text)
         else:
             self._builder.block(text)
 

@@ -127,6 +127,28 @@ def test_text_boxes_of_a_word_document_follow_their_paragraph() -> None:
     ]
 
 
+def test_a_line_in_bold_is_directly_above_its_text() -> None:
+    """Also below a blank paragraph, and by a style; a line that is partly in bold, or a sentence, is not."""
+    strong, plain = '<w:rPr><w:rStyle w:val="Strong"/></w:rPr>', '<w:rPr><w:b w:val="0"/></w:rPr>'
+    lines = (
+        *(("<w:rPr><w:b/></w:rPr>", "Kitchen"), ("", ""), ("", "Gas is in the crate."), (strong, "Fishing")),
+        *(("", "Trout may be kept."), (plain, "Rowing"), ("", "Oars are of ash."), (strong, "Never swim alone.")),
+        *(("", "Nor at night."), (strong, "Boats")),
+    )
+    body = "".join(f"<w:p><w:r>{properties}<w:t>{text}</w:t></w:r></w:p>" for properties, text in lines)
+    body += archives.word_paragraph("Of pine.", depth=0)
+    body += "<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>Masts: </w:t></w:r><w:r><w:t>two of fir</w:t></w:r></w:p>"
+    document = detect.read("a.docx", archives.docx(body + archives.word_paragraph("Of spruce.")))
+    assert document.text.split("\n\n") == [
+        *("Kitchen\nGas is in the crate.", "Fishing\nTrout may be kept.", "Rowing", "Oars are of ash."),
+        *("Never swim alone.", "Nor at night.", "Boats", "- Of pine.", "Masts: two of fir", "Of spruce."),
+    ]
+    assert [document.text[block.start : block.end] for block in document.blocks[:2]] == [
+        "Kitchen",
+        "Gas is in the crate.",
+    ]
+
+
 def test_footnotes_and_endnotes_follow_their_paragraph() -> None:
     """They are not under a later heading."""
     note = f"<w:{{0}}note w:id='1'>{archives.word_paragraph('In the {0}note.')}</w:{{0}}note>"
