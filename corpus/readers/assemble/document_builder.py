@@ -90,6 +90,7 @@ class DocumentBuilder:
         self._new_record: str | None = None
         self.metadata: tuple[tuple[str, str], ...] = ()
         self._top = TopHeading()
+        self._is_introduced = False
         self._new_anchor = ""
         self._anchors: list[tuple[int, str]] = []
         self._file_lines: list[tuple[int, int]] = []
@@ -137,6 +138,11 @@ class DocumentBuilder:
         if text.strip():
             lead = f"{'  ' * depth}{marker and f'{marker} '}" if kind is BlockKind.ITEM else ""
             self._add(kind, lead + text, depth, lines, count_visible(lead))
+
+    def introduction(self, text: str) -> None:
+        """Add a paragraph that introduces the next one, which is directly below it."""
+        self.block(text)
+        self._is_introduced = True
 
     def rows(self, rows: Sequence[Sequence[str]], *, lines: Sequence[int] = ()) -> None:
         """Add a table, one row per line; `lines` are the file lines on which the rows begin.
@@ -188,8 +194,9 @@ class DocumentBuilder:
 
     def _add(self, kind: BlockKind, text: str, depth: int = 0, lines: Starts = (), added: int = 0) -> None:
         if self._blocks:
-            is_compact = self._blocks[-1].kind is kind and kind in _COMPACT and not self._new_pages
-            self._append("\n" if is_compact else "\n\n")
+            is_compact = self._blocks[-1].kind is kind and (kind in _COMPACT or self._is_introduced)
+            self._append("\n" if is_compact and not self._new_pages else "\n\n")
+        self._is_introduced = False
         start = self._length
         self._begin_pages(start)
         if self._new_record is not None:

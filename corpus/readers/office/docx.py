@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import TypeVar
 from xml.etree.ElementTree import Element
 
 from corpus.formats import DOCX
 from corpus.readers.assemble.document_builder import DocumentBuilder
-from corpus.readers.office.xml_tree import find_all, find_first
+from corpus.readers.office.word_lists import WordLists
+from corpus.readers.office.xml_tree import find_all, find_first, value_at
 from corpus.readers.office.zip_archive import Archive
+from corpus.text.headings import could_be_heading
 from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
 
 _T = TypeVar("_T")
 
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
-# Deleted text, and alternative forms of the same content.
-_SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr"})
+# Text boxes, also those of drawings.
+_BOXES = ("txbxContent", "txBody")
+# Deleted text, alternative forms of the same content, and text boxes, which do not belong to their paragraph.
+_SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", *_BOXES})
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 
 
@@ -26,25 +31,45 @@ def read(archive: Archive, main: str) -> Extracted:
     """Read a Word document with its text in the part `main`."""
     parts = dict(archive.relationships(main).values())
     styles = archive.read_optional(parts.get("styles", ""))
-    levels, are_lists = _values_by_style(styles, _style_level), _values_by_style(styles, _is_list_item)
+    lists = WordLists(archive.read_optional(parts.get("numbering", "")))
     builder = DocumentBuilder()
+    paragraphs = _Paragraphs(builder, styles, lists)
     notes = {
-        (f"{kind}Reference", note.get("id")): _text(note)
+        (f"{kind}Reference", note.get("id")): _text_of_paragraphs(note)
         for kind in ("footnote", "endnote")
         for note in find_all(archive.read_optional(parts.get(f"{kind}s", "")), kind)
     }
     body = find_first(archive.read_xml(main), "body")
-    for paragraph in find_all(body, "p", skip=_SKIP):
+    for paragraph in _with_boxes(body, "p"):
         _delete_unseen(paragraph)
-    for element in find_all(body, "p", "tbl", skip=_SKIP):
+    for element in _with_boxes(body, "p", "tbl"):
         if element.tag == "tbl":
-            builder.rows([[_text(cell) for cell in find_all(row, "tc")] for row in find_all(element, "tr", skip=_SKIP)])
+            rows = find_all(element, "tr", skip=_SKIP)
+            builder.rows([[_text_of_paragraphs(cell) for cell in find_all(row, "tc")] for row in rows])
         else:
-            _add_paragraph(builder, element, levels, are_lists)
+            paragraphs.add(element)
         for reference in find_all(element, "footnoteReference", "endnoteReference", skip=_SKIP):
             builder.block(notes.pop((reference.tag, reference.get("id")), ""))
     builder.title = archive.read_title("docProps/core.xml") or builder.title
     return builder.build(DOCX.media_type)
+
+
+def _with_boxes(parent: Element | None, *names: str) -> Iterator[Element]:
+    """Yield the elements with these names, each paragraph before those in its text boxes."""
+    pending = [find_all(parent, *names, skip=_SKIP)]
+    while pending:
+        element = next(pending[-1], None)
+        if element is None:
+            pending.pop()
+            continue
+        yield element
+        if element.tag == "p":
+            boxes = find_all(element, *_BOXES, skip=_SKIP)
+            pending.append(chain.from_iterable(find_all(box, *names, skip=_SKIP) for box in boxes))
+
+
+def _text_of_paragraphs(parent: Element) -> str:
+    return "\n".join(map(_text, _with_boxes(parent, "p")))
 
 
 def _delete_unseen(paragraph: Element) -> None:
@@ -60,48 +85,57 @@ def _delete_unseen(paragraph: Element) -> None:
             run.tag = "del"
 
 
+def _is_bold(paragraph: Element) -> bool:
+    """Whether all text of a paragraph is in bold."""
+    runs = (run for run in find_all(paragraph, "r", skip=_SKIP) if _text(run).strip())
+    return all(_is_set(run, "b") or value_at(run, "rPr/rStyle") == "Strong" for run in runs)
+
+
 def _is_set(run: Element, name: str) -> bool:
     switch = run.find(f"rPr/{name}")
     return switch is not None and switch.get("val") not in ("0", "false", "off")
 
 
-def _add_paragraph(
-    builder: DocumentBuilder, paragraph: Element, levels: Mapping[str, int], are_lists: Mapping[str, bool]
-) -> None:
-    text, style = _text(paragraph), _val(paragraph, "pPr/pStyle")
-    level = _outline_level(paragraph)
-    if level is None:
-        level = levels.get(style)
-    if level is not None:
-        builder.heading(level, text)
-        # The first paragraph in the style "Title" is the title of the document.
-        builder.title = builder.title or (text if level == 0 else "")
-    elif are_lists.get(style, False) if (is_item := _is_list_item(paragraph)) is None else is_item:
-        builder.block(text, BlockKind.ITEM, min(int(_val(paragraph, "pPr/numPr/ilvl") or 0), 5))
-    else:
-        builder.block(text)
+class _Paragraphs:
+    """Adds paragraphs as headings, list items or text, by their styles."""
 
+    def __init__(self, builder: DocumentBuilder, styles: Element | None, lists: WordLists) -> None:
+        self._builder = builder
+        self._lists = lists
+        self._levels = _values_by_style(styles, _style_level)
+        self._places = _values_by_style(styles, lists.place)
 
-def _val(element: Element, path: str) -> str:
-    target = element.find(path)
-    return "" if target is None else target.get("val", "")
+    def add(self, paragraph: Element) -> None:
+        """Add a paragraph."""
+        text, style = _text(paragraph), value_at(paragraph, "pPr/pStyle")
+        level, place = _outline_level(paragraph), self._lists.place(paragraph) or self._places.get(style)
+        if level is None:
+            level = self._levels.get(style)
+        # Headings and blank items have numbers, too; but a deleted paragraph has none.
+        is_deleted = not text and paragraph.find("pPr/rPr/del") is not None
+        marker = "" if place is None or is_deleted else self._lists.marker(place)
+        if level is not None:
+            self._builder.heading(level, text)
+            # The first paragraph in the style "Title" is the title of the document.
+            self._builder.title = self._builder.title or (text if level == 0 else "")
+        # The id 0 takes a paragraph out of its style's list.
+        elif place is not None and place.list_id != "0":
+            self._builder.block(text, BlockKind.ITEM, min(place.level, 5), marker=marker)
+        elif could_be_heading(text) and _is_bold(paragraph):
+            self._builder.introduction(text)
+        else:
+            self._builder.block(text)
 
 
 def _outline_level(element: Element) -> int | None:
     """Return the heading level, from 1, that a paragraph or style sets itself; None if it sets none."""
-    level = _val(element, "pPr/outlineLvl")
+    level = value_at(element, "pPr/outlineLvl")
     return int(level) + 1 if level.isdigit() and int(level) < 9 else None
-
-
-def _is_list_item(element: Element) -> bool | None:
-    """Whether a paragraph or style makes a list item; None if it leaves that open."""
-    # The id 0 takes a paragraph out of its style's list.
-    return None if element.find("pPr/numPr") is None else _val(element, "pPr/numPr/numId") != "0"
 
 
 def _style_level(style: Element) -> int | None:
     """Return the level of a heading style, 0 for the title's; None for any other style."""
-    name, level = _val(style, "name"), _outline_level(style)
+    name, level = value_at(style, "name"), _outline_level(style)
     if name.lower() == "title":
         return 0
     return int(match[1]) if level is None and (match := _HEADING.fullmatch(name)) else level
@@ -116,7 +150,7 @@ def _values_by_style(styles: Element | None, value_of: Callable[[Element], _T | 
         ancestor, visited = style_id, set[str]()
         while ancestor in by_id and ancestor not in values and ancestor not in visited:
             visited.add(ancestor)
-            ancestor = _val(by_id[ancestor], "basedOn")
+            ancestor = value_at(by_id[ancestor], "basedOn")
         if ancestor in values:
             inherited[style_id] = values[ancestor]
     return inherited
@@ -127,14 +161,12 @@ def _text(element: Element) -> str:
 
 
 def _text_parts(element: Element) -> Iterator[str]:
-    for child in find_all(element, "r", "sup", "t", "p", *_BREAKS, skip=_SKIP):
-        if child.tag == "r" and _val(child, "rPr/vertAlign") != "superscript":
+    for child in find_all(element, "r", "sup", "t", *_BREAKS, skip=_SKIP):
+        if child.tag == "r" and value_at(child, "rPr/vertAlign") != "superscript":
             yield from _text_parts(child)
         elif child.tag in ("r", "sup"):  # "sup" is an exponent in a formula
             yield to_superscript("".join(_text_parts(child)))
         elif child.tag == "t":
             yield child.text or ""
-        elif child.tag == "p":
-            yield "".join(_text_parts(child)) + "\n"
         else:
             yield _BREAKS[child.tag]

@@ -64,3 +64,14 @@ def find_all(element: Element | None, *names: str, skip: frozenset[str] = frozen
 def find_first(element: Element | None, name: str) -> Element | None:
     """Return the first descendant with this name."""
     return next(find_all(element, name), None)
+
+
+def value_at(element: Element, path: str) -> str:
+    """Return the attribute `val` of the first element at a path, "" if there is none."""
+    target = element.find(path)
+    return "" if target is None else target.get("val", "")
+
+
+def whole_number(text: str, *, default: int = 0) -> int:
+    """Return the number that an attribute states, or the default if it is none of up to eight digits."""
+    return int(text) if text.isdecimal() and len(text) < 9 else default

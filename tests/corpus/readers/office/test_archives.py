@@ -102,6 +102,53 @@ def test_struck_out_text_of_a_word_document_is_read_only_on_its_own() -> None:
     assert detect.read("a.docx", archives.docx(body)).text == "Oars cost 14 euros.\n\n• Buy tar."
 
 
+def test_text_boxes_of_a_word_document_follow_their_paragraph() -> None:
+    """In a cell or a note, they stay there; a box in another, hidden text and the form for old programs, too."""
+    hidden = "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>Draft.</w:t></w:r></w:p>"
+    box = "<w:r><w:AlternateContent><w:Choice><w:txbxContent>{}</w:txbxContent></w:Choice></w:AlternateContent></w:r>"
+    old = (
+        "<w:Fallback><w:pict><w:txbxContent><w:p><w:r><w:t>Tar.</w:t></w:r></w:p></w:txbxContent></w:pict></w:Fallback>"
+    )
+    inner = box.format(archives.word_paragraph("Varnish."))
+    content = archives.word_paragraph("Paint.").replace("</w:p>", f"{inner}</w:p>") + hidden
+    content += archives.word_table(("Oars", "Ash"))
+    boxes = box.format(content).replace("</w:Choice>", f"</w:Choice>{old}")
+    note = "<w:footnoteReference w:id='1'/>"
+    body = f"<w:p><w:r><w:t>Locked at 23:00</w:t></w:r>{boxes}<w:r><w:t> at night.</w:t>{note}</w:r></w:p>"
+    paragraph = archives.word_paragraph("Mast").replace("</w:p>", f"{inner}</w:p>")
+    body += archives.word_paragraph("Next.") + archives.word_table(("MAST", "Fir")).replace(
+        archives.word_paragraph("MAST"), paragraph
+    )
+    notes = f"<w:footnote w:id='1'>{paragraph}</w:footnote>"
+    document = detect.read("a.docx", archives.docx(body, notes=notes))
+    assert document.text.split("\n\n") == [
+        *("Locked at 23:00 at night.", "Mast\nVarnish.", "Paint.", "Varnish.", "Oars | Ash", "Next."),
+        "Mast Varnish. | Fir",
+    ]
+
+
+def test_a_line_in_bold_is_directly_above_its_text() -> None:
+    """Also below a blank paragraph, and by a style; a line that is partly in bold, or a sentence, is not."""
+    strong, plain = '<w:rPr><w:rStyle w:val="Strong"/></w:rPr>', '<w:rPr><w:b w:val="0"/></w:rPr>'
+    lines = (
+        *(("<w:rPr><w:b/></w:rPr>", "Kitchen"), ("", ""), ("", "Gas is in the crate."), (strong, "Fishing")),
+        *(("", "Trout may be kept."), (plain, "Rowing"), ("", "Oars are of ash."), (strong, "Never swim alone.")),
+        *(("", "Nor at night."), (strong, "Boats")),
+    )
+    body = "".join(f"<w:p><w:r>{properties}<w:t>{text}</w:t></w:r></w:p>" for properties, text in lines)
+    body += archives.word_paragraph("Of pine.", depth=0)
+    body += "<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>Masts: </w:t></w:r><w:r><w:t>two of fir</w:t></w:r></w:p>"
+    document = detect.read("a.docx", archives.docx(body + archives.word_paragraph("Of spruce.")))
+    assert document.text.split("\n\n") == [
+        *("Kitchen\nGas is in the crate.", "Fishing\nTrout may be kept.", "Rowing", "Oars are of ash."),
+        *("Never swim alone.", "Nor at night.", "Boats", "- Of pine.", "Masts: two of fir", "Of spruce."),
+    ]
+    assert [document.text[block.start : block.end] for block in document.blocks[:2]] == [
+        "Kitchen",
+        "Gas is in the crate.",
+    ]
+
+
 def test_footnotes_and_endnotes_follow_their_paragraph() -> None:
     """They are not under a later heading."""
     note = f"<w:{{0}}note w:id='1'>{archives.word_paragraph('In the {0}note.')}</w:{{0}}note>"

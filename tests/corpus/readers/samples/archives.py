@@ -64,7 +64,7 @@ def core_properties(title: str) -> str:
     )
 
 
-def docx(body: str, *, title: str = "", notes: str = "") -> bytes:
+def docx(body: str, *, title: str = "", notes: str = "", numbering: str = "", more_styles: str = "") -> bytes:
     """A Word document; `body` is made of `word_paragraph` and `word_table`."""
     styles = (
         '<w:style w:styleId="Ue1"><w:name w:val="heading 1"/></w:style>'
@@ -79,18 +79,34 @@ def docx(body: str, *, title: str = "", notes: str = "") -> bytes:
             "[Content_Types].xml": _TYPES,
             "_rels/.rels": rels(("officeDocument", "word/document.xml")),
             "word/document.xml": f'<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body></w:document>',
-            "word/_rels/document.xml.rels": rels(("styles", "styles.xml"), ("footnotes", "footnotes.xml")),
-            "word/styles.xml": f'<w:styles xmlns:w="{_WORD}">{styles}</w:styles>',
+            "word/_rels/document.xml.rels": rels(
+                ("styles", "styles.xml"), ("footnotes", "footnotes.xml"), ("numbering", "numbering.xml")
+            ),
+            "word/styles.xml": f'<w:styles xmlns:w="{_WORD}">{styles}{more_styles}</w:styles>',
+            "word/numbering.xml": f'<w:numbering xmlns:w="{_WORD}">{numbering}</w:numbering>',
             "word/footnotes.xml": f'<w:footnotes xmlns:w="{_WORD}">{notes}</w:footnotes>',
             "docProps/core.xml": core_properties(title),
         }
     )
 
 
-def word_paragraph(text: str, *, style: str = "", depth: int | None = None) -> str:
-    properties = f'<w:pStyle w:val="{style}"/>' if style else ""
-    properties += f'<w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="1"/></w:numPr>' if depth is not None else ""
+def word_paragraph(text: str, *, style: str = "", depth: int | None = None, list_id: str = "1") -> str:
+    number = f'<w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="{list_id}"/></w:numPr>'
+    properties = (f'<w:pStyle w:val="{style}"/>' if style else "") + (number if depth is not None else "")
     return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{escape(text)}</w:t></w:r></w:p>"
+
+
+def word_numbering(definitions: dict[str, list[tuple[str, str, str]]], lists: dict[str, str]) -> str:
+    """Definitions of lists, by id the format, text and further properties of each level, and each list's definition."""
+    written = ""
+    for key, levels in definitions.items():
+        written += f'<w:abstractNum w:abstractNumId="{key}">'
+        for depth, (kind, text, more) in enumerate(levels):
+            written += f'<w:lvl w:ilvl="{depth}"><w:numFmt w:val="{kind}"/><w:lvlText w:val="{text}"/>{more}</w:lvl>'
+        written += "</w:abstractNum>"
+    for list_id, content in lists.items():
+        written += f'<w:num w:numId="{list_id}">{content}</w:num>'
+    return written
 
 
 def word_table(*rows: tuple[str, ...]) -> str:
