@@ -12,7 +12,7 @@ from corpus.formats import DOCX
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.word_lists import WordLists
 from corpus.readers.office.xml_tree import find_all, find_first, value_at
-from corpus.readers.office.zip_archive import Archive
+from corpus.readers.office.zip_archive import Archive, authors
 from corpus.text.headings import could_be_heading
 from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
@@ -44,13 +44,13 @@ def read(archive: Archive, main: str) -> Extracted:
         _delete_unseen(paragraph)
     for element in _with_boxes(body, "p", "tbl"):
         if element.tag == "tbl":
-            rows = find_all(element, "tr", skip=_SKIP)
-            builder.rows([[_text_of_paragraphs(cell) for cell in find_all(row, "tc")] for row in rows])
+            builder.rows(list(_rows(element)))
         else:
             paragraphs.add(element)
         for reference in find_all(element, "footnoteReference", "endnoteReference", skip=_SKIP):
             builder.block(notes.pop((reference.tag, reference.get("id")), ""))
     builder.title = archive.read_title("docProps/core.xml") or builder.title
+    builder.metadata = authors(archive.read_optional("docProps/core.xml"))
     return builder.build(DOCX.media_type)
 
 
@@ -70,6 +70,22 @@ def _with_boxes(parent: Element | None, *names: str) -> Iterator[Element]:
 
 def _text_of_paragraphs(parent: Element) -> str:
     return "\n".join(map(_text, _with_boxes(parent, "p")))
+
+
+def _rows(table: Element) -> Iterator[list[str]]:
+    """Yield the cells of each row that is not deleted; one that is merged with the cell above has its text."""
+    above: list[str] = []
+    for row in find_all(table, "tr", skip=_SKIP):
+        if row.find("trPr/del") is not None:
+            continue
+        cells = list(find_all(row, "tc"))
+        texts = list(map(_text_of_paragraphs, cells))
+        for column, cell in enumerate(cells[: len(above)]):
+            merge = cell.find("tcPr/vMerge")
+            if merge is not None and merge.get("val") != "restart":
+                texts[column] = texts[column] or above[column]
+        above = texts
+        yield texts
 
 
 def _delete_unseen(paragraph: Element) -> None:

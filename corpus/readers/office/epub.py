@@ -8,7 +8,7 @@ from corpus.errors import Unreadable
 from corpus.formats import EPUB
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.xml_tree import find_all, find_first
-from corpus.readers.office.zip_archive import Archive, resolve, text_of
+from corpus.readers.office.zip_archive import Archive, authors, resolve, text_of
 from corpus.readers.web.html import add_html
 from corpus.text.encodings import decode
 from corpus.types import Extracted
@@ -35,5 +35,7 @@ def read(archive: Archive) -> Extracted:
             raise Unreadable("encrypted")
         builder.section(1, "")
         add_html(builder, decode(archive.read_part(part))[0], level=1)
-    builder.title = text_of(find_first(find_first(package, "metadata"), "title"))
+    metadata = find_first(package, "metadata")
+    builder.title = text_of(find_first(metadata, "title"))
+    builder.metadata = authors(metadata)
     return builder.build(EPUB.media_type)

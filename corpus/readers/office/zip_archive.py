@@ -18,6 +18,11 @@ MAX_PART = 32 * 1024 * 1024
 MAX_ALL = 128 * 1024 * 1024
 MAX_PARTS = 20_000
 _DEFAULT_TITLE = re.compile(r"(?:powerpoint|microsoft word)?[\s-]*(?:presentation|document)?\s*\d*", re.IGNORECASE)
+# Programs name themselves as authors. A longer name is a text.
+_DEFAULT_AUTHOR = re.compile(
+    r"python-docx|openpyxl|user|author|unknown|microsoft( office user)?|admin\w*", re.IGNORECASE
+)
+_MAX_AUTHOR = 200
 _CHUNK = 256 * 1024
 # Characters of a part's name in an error message; names may have several megabytes.
 _MAX_SHOWN = 100
@@ -88,6 +93,12 @@ class Archive:
 def text_of(element: Element | None) -> str:
     """Return all text inside an element, stripped of surrounding whitespace."""
     return "" if element is None else "".join(element.itertext()).strip()
+
+
+def authors(metadata: Element | None) -> tuple[tuple[str, str], ...]:
+    """Return the authors in a metadata part, which the Dublin Core calls creators, as fields of a document."""
+    names = dict.fromkeys(filter(None, map(text_of, find_all(metadata, "creator"))))
+    return tuple(("author", name[:_MAX_AUTHOR]) for name in names if not _DEFAULT_AUTHOR.fullmatch(name))
 
 
 def resolve(folder: str, target: str) -> str:
