@@ -22,6 +22,8 @@ _VALUES = (
     re.compile(rf"[+−-]\s?{_NUMBER}|[+−-]?{_CURRENCY}\s?[+−-]?{_NUMBER}|[+−-]?{_NUMBER}{_CURRENCY}"),
     # an address
     re.compile(r"[^\s@]+@[^\s@]+|\w+://\S+"),
+    # what is missing
+    re.compile(r"n/?a|nan|null|[-–—?]+", re.IGNORECASE),
     # the label of a form's field
     re.compile(r"[^:]+:"),
 )

@@ -250,6 +250,10 @@ TABLES = {
         "Boat;Oars\nIda;2\n\nEva;4\nUna;6\n\nTotal;12\n",
         "Boat: Ida\nOars: 2\n\nBoat: Eva\nOars: 4\n\nBoat: Una\nOars: 6\n\nBoat: Total\nOars: 12",
     ),
+    "a missing number below a blank line": (
+        "Boat;Oars\nIda;2\n\nEva;n/a\nUna;6\n",
+        "Boat: Ida\nOars: 2\n\nBoat: Eva\nOars: n/a\n\nBoat: Una\nOars: 6",
+    ),
     "dates below blank lines": (
         "Name;2024-05-01;2024-05-08\n\nAnn;there;ill\nBo;ill;there\n",
         "Name: Ann\n2024-05-01: there\n2024-05-08: ill\n\nName: Bo\n2024-05-01: ill\n2024-05-08: there",
