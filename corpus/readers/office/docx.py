@@ -51,6 +51,7 @@ def read(archive: Archive, main: str) -> Extracted:
         for reference in find_all(element, "footnoteReference", "endnoteReference", skip=_SKIP):
             builder.block(notes.pop((reference.tag, reference.get("id")), ""))
     builder.title = archive.read_title("docProps/core.xml") or builder.title
+    builder.metadata = archive.read_metadata("docProps/core.xml")
     return builder.build(DOCX.media_type)
 
 

@@ -18,6 +18,7 @@ MAX_PART = 32 * 1024 * 1024
 MAX_ALL = 128 * 1024 * 1024
 MAX_PARTS = 20_000
 _DEFAULT_TITLE = re.compile(r"(?:powerpoint|microsoft word)?[\s-]*(?:presentation|document)?\s*\d*", re.IGNORECASE)
+_MAX_FIELD = 1000
 _CHUNK = 256 * 1024
 # Characters of a part's name in an error message; names may have several megabytes.
 _MAX_SHOWN = 100
@@ -83,6 +84,13 @@ class Archive:
         """Return the title from a metadata part, or "" if it is a program's default."""
         title = text_of(find_first(self.read_optional(name), "title"))
         return "" if _DEFAULT_TITLE.fullmatch(title) else title
+
+    def read_metadata(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Return the author and keywords that a metadata part of an Office file states, without blank ones."""
+        properties = self.read_optional(name)
+        names = {"author": "creator", "keywords": "keywords"}
+        texts = {field: " ".join(text_of(find_first(properties, tag)).split()) for field, tag in names.items()}
+        return tuple((field, text[:_MAX_FIELD]) for field, text in texts.items() if text)
 
 
 def text_of(element: Element | None) -> str:
