@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 from corpus.formats import DOCX
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.word_lists import WordLists
-from corpus.readers.office.xml_tree import find_all, find_first, value_at
+from corpus.readers.office.xml_tree import find_all, find_first, value_at, whole_number
 from corpus.readers.office.zip_archive import Archive
 from corpus.text.headings import could_be_heading
 from corpus.text.superscripts import to_superscript
@@ -24,6 +24,8 @@ _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\
 _BOXES = ("txbxContent", "txBody")
 # Deleted text, alternative forms of the same content, and text boxes, which do not belong to their paragraph.
 _SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", *_BOXES})
+# Longer texts are not repeated in each row that they span.
+_MAX_REPEATED = 100
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 
 
@@ -44,8 +46,7 @@ def read(archive: Archive, main: str) -> Extracted:
         _delete_unseen(paragraph)
     for element in _with_boxes(body, "p", "tbl"):
         if element.tag == "tbl":
-            rows = find_all(element, "tr", skip=_SKIP)
-            builder.rows([[_text_of_paragraphs(cell) for cell in find_all(row, "tc")] for row in rows])
+            builder.rows(list(_rows(element)))
         else:
             paragraphs.add(element)
         for reference in find_all(element, "footnoteReference", "endnoteReference", skip=_SKIP):
@@ -67,6 +68,26 @@ def _with_boxes(parent: Element | None, *names: str) -> Iterator[Element]:
         if element.tag == "p":
             boxes = find_all(element, *_BOXES, skip=_SKIP)
             pending.append(chain.from_iterable(find_all(box, *names, skip=_SKIP) for box in boxes))
+
+
+def _rows(table: Element) -> Iterator[list[str]]:
+    """Yield the rows of a table that are not blank; the text of a cell that spans rows is in each."""
+    # By column, the text that is repeated in the cell below.
+    above: dict[int, str] = {}
+    for row in find_all(table, "tr", skip=_SKIP):
+        texts: list[str] = []
+        is_blank = True
+        column = whole_number(value_at(row, "trPr/gridBefore"))
+        for cell in find_all(row, "tc"):
+            merge, text = cell.find("tcPr/vMerge"), _text_of_paragraphs(cell)
+            is_blank = is_blank and not text.strip()
+            if merge is not None and merge.get("val") != "restart":
+                text = text or above.get(column, "")
+            texts.append(text)
+            above[column] = text if len(text) <= _MAX_REPEATED else ""
+            column += whole_number(value_at(cell, "tcPr/gridSpan"), default=1)
+        if not is_blank:
+            yield texts
 
 
 def _text_of_paragraphs(parent: Element) -> str:

@@ -127,6 +127,30 @@ def test_struck_out_text_of_a_word_document_is_read_only_on_its_own() -> None:
     assert detect.read("a.docx", archives.docx(body)).text == "Oars cost 14 euros.\n\n• Buy tar."
 
 
+def test_a_cell_of_a_word_document_is_repeated_in_each_row_that_it_spans() -> None:
+    """Below cells that span columns, too; but not a long text, nor in a blank row."""
+    begin, go_on = '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
+    long_text = "Varnish. " * 20
+    rows = (
+        ((begin, "Ash"), ('<w:gridSpan w:val="2"/>', "Oars"), (begin, "Two"), (begin, long_text)),
+        ((go_on, ""), ("", "Blades"), ("", "Grips"), ('<w:vMerge w:val="continue"/>', ""), (go_on, "")),
+        (("", "Fir"), ("", "Masts"), ("", "Yards"), (go_on, ""), (begin, "")),
+        (('<w:vMerge w:val="restart"/>', ""), ("", "Keels"), ("", "Ribs"), ("", "Three"), (go_on, "")),
+    )
+    cell = "<w:tc><w:tcPr>{}</w:tcPr><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>"
+    body = "".join(f"<w:tr>{''.join(cell.format(*part) for part in row)}</w:tr>" for row in rows)
+    body += f'<w:tr><w:trPr><w:gridBefore w:val="3"/></w:trPr>{cell.format(go_on, "")}{cell.format("", "Oak")}</w:tr>'
+    body += f"<w:tr>{cell.format('', '') * 3}{cell.format(go_on, '')}</w:tr>"
+    document = detect.read("a.docx", archives.docx(f"<w:tbl>{body}</w:tbl>"))
+    assert document.text.splitlines() == [
+        f"Ash | Oars | Two | {long_text.strip()}",
+        "Ash | Blades | Grips | Two",
+        "Fir | Masts | Yards | Two",
+        "– | Keels | Ribs | Three",
+        "Three | Oak",
+    ]
+
+
 def test_text_boxes_of_a_word_document_follow_their_paragraph() -> None:
     """In a cell or a note, they stay there; a box in another, hidden text and the form for old programs, too."""
     hidden = "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>Draft.</w:t></w:r></w:p>"
