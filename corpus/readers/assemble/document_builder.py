@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -168,14 +168,14 @@ class DocumentBuilder:
         """Add names and values that belong to the headings above and do not make a passage themselves."""
         self._add(BlockKind.HEADING, "\n".join(f"{one_line(name)}: {tidy_lines(value)}" for name, value in fields))
 
-    def front_matter(self, fields: Mapping[tuple[str, str], int]) -> None:
-        """Add a file's metadata, names and values with the line of each, as Markdown front matter."""
+    def front_matter(self, fields: Sequence[tuple[str, str]], *, lines: Sequence[int] = ()) -> None:
+        """Add a file's metadata, names and values, as Markdown front matter; `lines` are the lines of each."""
         if fields:
             self.metadata = tuple(fields)
             texts = ["---", *(f"{name}: {value}" for name, value in fields), "---"]
             starts = list(accumulate(map(count_visible, texts[:-2]), initial=0))
             starts[:2] = [0]  # the line of dashes is not in the file
-            self._add(BlockKind.DATA, "\n".join(texts), lines=list(zip(starts, fields.values(), strict=True)))
+            self._add(BlockKind.DATA, "\n".join(texts), lines=list(zip(starts, lines, strict=False)))
 
     def fields(self, fields: Sequence[tuple[str, str]]) -> None:
         """Add names and values, one pair per line."""

@@ -11,8 +11,8 @@ from xml.etree.ElementTree import Element
 from corpus.formats import DOCX
 from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.word_lists import WordLists
-from corpus.readers.office.xml_tree import find_all, find_first, value_at
-from corpus.readers.office.zip_archive import Archive, authors
+from corpus.readers.office.xml_tree import find_all, find_first, value_at, whole_number
+from corpus.readers.office.zip_archive import Archive
 from corpus.text.headings import could_be_heading
 from corpus.text.superscripts import to_superscript
 from corpus.types import BlockKind, Extracted
@@ -24,6 +24,8 @@ _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\
 _BOXES = ("txbxContent", "txBody")
 # Deleted text, alternative forms of the same content, and text boxes, which do not belong to their paragraph.
 _SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", *_BOXES})
+# Longer texts are not repeated in each row that they span.
+_MAX_REPEATED = 100
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 
 
@@ -50,7 +52,7 @@ def read(archive: Archive, main: str) -> Extracted:
         for reference in find_all(element, "footnoteReference", "endnoteReference", skip=_SKIP):
             builder.block(notes.pop((reference.tag, reference.get("id")), ""))
     builder.title = archive.read_title("docProps/core.xml") or builder.title
-    builder.metadata = authors(archive.read_optional("docProps/core.xml"))
+    builder.metadata = archive.read_metadata("docProps/core.xml")
     return builder.build(DOCX.media_type)
 
 
@@ -68,24 +70,28 @@ def _with_boxes(parent: Element | None, *names: str) -> Iterator[Element]:
             pending.append(chain.from_iterable(find_all(box, *names, skip=_SKIP) for box in boxes))
 
 
+def _rows(table: Element) -> Iterator[list[str]]:
+    """Yield the rows of a table that are not blank; the text of a cell that spans rows is in each."""
+    # By column, the text that is repeated in the cell below.
+    above: dict[int, str] = {}
+    for row in find_all(table, "tr", skip=_SKIP):
+        texts: list[str] = []
+        is_blank = True
+        column = whole_number(value_at(row, "trPr/gridBefore"))
+        for cell in find_all(row, "tc"):
+            merge, text = cell.find("tcPr/vMerge"), _text_of_paragraphs(cell)
+            is_blank = is_blank and not text.strip()
+            if merge is not None and merge.get("val") != "restart":
+                text = text or above.get(column, "")
+            texts.append(text)
+            above[column] = text if len(text) <= _MAX_REPEATED else ""
+            column += whole_number(value_at(cell, "tcPr/gridSpan"), default=1)
+        if not is_blank:
+            yield texts
+
+
 def _text_of_paragraphs(parent: Element) -> str:
     return "\n".join(map(_text, _with_boxes(parent, "p")))
-
-
-def _rows(table: Element) -> Iterator[list[str]]:
-    """Yield the cells of each row that is not deleted; one that is merged with the cell above has its text."""
-    above: list[str] = []
-    for row in find_all(table, "tr", skip=_SKIP):
-        if row.find("trPr/del") is not None:
-            continue
-        cells = list(find_all(row, "tc"))
-        texts = list(map(_text_of_paragraphs, cells))
-        for column, cell in enumerate(cells[: len(above)]):
-            merge = cell.find("tcPr/vMerge")
-            if merge is not None and merge.get("val") != "restart":
-                texts[column] = texts[column] or above[column]
-        above = texts
-        yield texts
 
 
 def _delete_unseen(paragraph: Element) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
 
 from corpus.errors import Unreadable
 from corpus.formats import EPUB
-from corpus.readers.assemble.document_builder import DocumentBuilder
+from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.office.xml_tree import find_all, find_first
-from corpus.readers.office.zip_archive import Archive, authors, resolve, text_of
+from corpus.readers.office.zip_archive import Archive, resolve, text_of
 from corpus.readers.web.html import add_html
 from corpus.text.encodings import decode
 from corpus.types import Extracted
 
 _PAGES = ("application/xhtml+xml", "text/html")
+_MAX_NAME = 1000
 
 
 def read(archive: Archive) -> Extracted:
@@ -26,6 +29,8 @@ def read(archive: Archive) -> Extracted:
     references = find_all(archive.read_optional("META-INF/encryption.xml"), "CipherReference")
     encrypted = {reference.get("URI", "") for reference in references}
     builder = DocumentBuilder()
+    metadata = find_first(package, "metadata")
+    builder.front_matter(list(dict.fromkeys(("author", name) for name in _authors(metadata) if name)))
     for entry in find_all(package, "itemref"):
         item = items.get(entry.get("idref", ""))
         if item is None or item.get("media-type") not in _PAGES or "nav" in item.get("properties", "").split():
@@ -35,7 +40,17 @@ def read(archive: Archive) -> Extracted:
             raise Unreadable("encrypted")
         builder.section(1, "")
         add_html(builder, decode(archive.read_part(part))[0], level=1)
-    metadata = find_first(package, "metadata")
     builder.title = text_of(find_first(metadata, "title"))
-    builder.metadata = authors(metadata)
     return builder.build(EPUB.media_type)
+
+
+def _authors(metadata: Element | None) -> Iterator[str]:
+    """Yield the names of a book's creators, without those who only illustrated, translated or edited it."""
+    roles = {
+        meta.get("refines", "").removeprefix("#"): text_of(meta)
+        for meta in find_all(metadata, "meta")
+        if meta.get("property") == "role"
+    }
+    for creator in find_all(metadata, "creator"):
+        if roles.get(creator.get("id", ""), creator.get("role", "aut")) == "aut":
+            yield one_line(text_of(creator))[:_MAX_NAME]

@@ -18,11 +18,7 @@ MAX_PART = 32 * 1024 * 1024
 MAX_ALL = 128 * 1024 * 1024
 MAX_PARTS = 20_000
 _DEFAULT_TITLE = re.compile(r"(?:powerpoint|microsoft word)?[\s-]*(?:presentation|document)?\s*\d*", re.IGNORECASE)
-# Programs name themselves as authors. A longer name is a text.
-_DEFAULT_AUTHOR = re.compile(
-    r"python-docx|openpyxl|user|author|unknown|microsoft( office user)?|admin\w*", re.IGNORECASE
-)
-_MAX_AUTHOR = 200
+_MAX_FIELD = 1000
 _CHUNK = 256 * 1024
 # Characters of a part's name in an error message; names may have several megabytes.
 _MAX_SHOWN = 100
@@ -89,16 +85,17 @@ class Archive:
         title = text_of(find_first(self.read_optional(name), "title"))
         return "" if _DEFAULT_TITLE.fullmatch(title) else title
 
+    def read_metadata(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Return the author and keywords that a metadata part of an Office file states, without blank ones."""
+        properties = self.read_optional(name)
+        names = {"author": "creator", "keywords": "keywords"}
+        texts = {field: " ".join(text_of(find_first(properties, tag)).split()) for field, tag in names.items()}
+        return tuple((field, text[:_MAX_FIELD]) for field, text in texts.items() if text)
+
 
 def text_of(element: Element | None) -> str:
     """Return all text inside an element, stripped of surrounding whitespace."""
     return "" if element is None else "".join(element.itertext()).strip()
-
-
-def authors(metadata: Element | None) -> tuple[tuple[str, str], ...]:
-    """Return the authors in a metadata part, which the Dublin Core calls creators, as fields of a document."""
-    names = dict.fromkeys(filter(None, map(text_of, find_all(metadata, "creator"))))
-    return tuple(("author", name[:_MAX_AUTHOR]) for name in names if not _DEFAULT_AUTHOR.fullmatch(name))
 
 
 def resolve(folder: str, target: str) -> str:

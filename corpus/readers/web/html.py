@@ -187,7 +187,7 @@ class _PageReader:
             self.title = self.title or one_line("".join(self._title or ()))
             self._title = None
         elif tag == "head":
-            self._builder.front_matter(self._metadata)
+            self._builder.front_matter(list(self._metadata), lines=list(self._metadata.values()))
         elif tag == "a":
             if self._text.text_from(self._link).strip() in _PERMALINKS:
                 self._text.cut_from(self._link)

@@ -84,6 +84,31 @@ def test_tables_in_books_have_no_lines_to_cite() -> None:
     assert (document.text, document.file_lines) == ("Oars | 2\nMasts | 1", None)
 
 
+def test_authors_of_books_are_read() -> None:
+    """Each once, but no illustrators, translators and the like, in both versions of the format."""
+    names = {"a": "Ida  Grün", "b": "Tom Ash", "c": "", "d": "Una Fir", "e": "Ida Grün", "f": "Leo Elm"}
+    roles = {"b": 'o:role="aut"', "d": 'o:role="ill"'}
+    creator = '<dc:creator xmlns:o="urn:opf" id="{}" {}>{}</dc:creator>'
+    metadata = "".join(creator.format(key, roles.get(key, ""), name) for key, name in names.items())
+    metadata += '<meta refines="#f" property="role">trl</meta><meta refines="#a" property="role">aut</meta>'
+    document = detect.read("a.epub", archives.epub(["<h1>Oars</h1><p>Of ash.</p>"], title="Boats", metadata=metadata))
+    assert document.metadata == (("author", "Ida Grün"), ("author", "Tom Ash"))
+    assert document.text == "---\nauthor: Ida Grün\nauthor: Tom Ash\n---\n\nOars\n\nOf ash."
+    assert (document.title, document.file_lines) == ("Boats", None)
+    assert [block.kind.value for block in document.blocks] == ["data", "heading", "paragraph"]
+
+
+def test_the_author_and_keywords_of_a_word_document_are_metadata() -> None:
+    parts = unpack(archives.docx(archives.word_paragraph("Oars.")))
+    assert detect.read("a.docx", archives.pack(parts)).metadata == ()
+    core = archives.core_properties("Boats").replace(
+        "</c:p>", "<dc:creator>Ida\n Grün</dc:creator><c:keywords>oars, ash</c:keywords></c:p>"
+    )
+    document = detect.read("a.docx", archives.pack(parts | {"docProps/core.xml": core}))
+    assert document.metadata == (("author", "Ida Grün"), ("keywords", "oars, ash"))
+    assert (document.title, document.text) == ("Boats", "Oars.")
+
+
 def test_notes_and_chapter_headings_of_books_are_read() -> None:
     """A book has nothing beside its main content."""
     page = '<header><h1>Oars</h1></header><article><p>Of ash.</p></article><aside epub:type="footnote">Or pine.</aside>'
@@ -100,6 +125,30 @@ def test_struck_out_text_of_a_word_document_is_read_only_on_its_own() -> None:
     )
     body = "".join(f"<w:p>{''.join(run.format(*part) for part in parts)}</w:p>" for parts in paragraphs)
     assert detect.read("a.docx", archives.docx(body)).text == "Oars cost 14 euros.\n\n• Buy tar."
+
+
+def test_a_cell_of_a_word_document_is_repeated_in_each_row_that_it_spans() -> None:
+    """Below cells that span columns, too; but not a long text, nor in a blank row."""
+    begin, go_on = '<w:vMerge w:val="restart"/>', "<w:vMerge/>"
+    long_text = "Varnish. " * 20
+    rows = (
+        ((begin, "Ash"), ('<w:gridSpan w:val="2"/>', "Oars"), (begin, "Two"), (begin, long_text)),
+        ((go_on, ""), ("", "Blades"), ("", "Grips"), ('<w:vMerge w:val="continue"/>', ""), (go_on, "")),
+        (("", "Fir"), ("", "Masts"), ("", "Yards"), (go_on, ""), (begin, "")),
+        (('<w:vMerge w:val="restart"/>', ""), ("", "Keels"), ("", "Ribs"), ("", "Three"), (go_on, "")),
+    )
+    cell = "<w:tc><w:tcPr>{}</w:tcPr><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>"
+    body = "".join(f"<w:tr>{''.join(cell.format(*part) for part in row)}</w:tr>" for row in rows)
+    body += f'<w:tr><w:trPr><w:gridBefore w:val="3"/></w:trPr>{cell.format(go_on, "")}{cell.format("", "Oak")}</w:tr>'
+    body += f"<w:tr>{cell.format('', '') * 3}{cell.format(go_on, '')}</w:tr>"
+    document = detect.read("a.docx", archives.docx(f"<w:tbl>{body}</w:tbl>"))
+    assert document.text.splitlines() == [
+        f"Ash | Oars | Two | {long_text.strip()}",
+        "Ash | Blades | Grips | Two",
+        "Fir | Masts | Yards | Two",
+        "– | Keels | Ribs | Three",
+        "Three | Oak",
+    ]
 
 
 def test_text_boxes_of_a_word_document_follow_their_paragraph() -> None:

@@ -213,7 +213,7 @@ def open_document(body: str, *, kind: str = "text", title: str = "") -> bytes:
     )
 
 
-def epub(chapters: list[str], *, title: str = "") -> bytes:
+def epub(chapters: list[str], *, title: str = "", metadata: str = "") -> bytes:
     """An electronic book of HTML chapters."""
     items = "".join(
         f'<item id="c{n}" href="text/chapter%20{n}.xhtml" media-type="application/xhtml+xml"/>'
@@ -226,7 +226,7 @@ def epub(chapters: list[str], *, title: str = "") -> bytes:
             "META-INF/container.xml": '<container xmlns="urn:c"><rootfiles><rootfile full-path="OEBPS/book.opf"/>'
             "</rootfiles></container>",
             "OEBPS/book.opf": f'<package xmlns="urn:p" xmlns:dc="urn:d"><metadata><dc:title>{escape(title)}</dc:title>'
-            f"</metadata><manifest>{items}</manifest><spine>{spine}</spine></package>",
+            f"{metadata}</metadata><manifest>{items}</manifest><spine>{spine}</spine></package>",
             **{f"OEBPS/text/chapter {n}.xhtml": text for n, text in enumerate(chapters, 1)},
         }
     )
