@@ -6,6 +6,7 @@ import datetime
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from corpus.formats import XLSX
@@ -22,6 +23,15 @@ _QUOTED = re.compile(r"\"[^\"]*\"|\[[^\]]*\]|\\.")
 _DATE_CODE = re.compile(r"[ymdhs]", re.IGNORECASE)
 # A time that may exceed a day, such as a total of hours.
 _DURATION_CODE = re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
+# The digits of a number, a currency, as in `"€"`, `[$€-407]` and `[$CHF]`, and other brackets, as in `[Red]`.
+_DIGITS = re.compile(r"[0#?](?:[0#?,.]*[0#?])?")
+_CURRENCY = re.compile(r"\[\$([^\]-]+)[^\]]*\]|\"\s*([$€£¥₹₩₪₺₽]|[A-Z]{3})\s*\"|(?<!\[)([$€£¥₹₩₪₺₽])")
+_CONDITION = re.compile(r"\[(?!\$)[^\]]*\]")
+_BLANK = re.compile(r"\s")
+# Currencies that may be before a number; others would be between a minus and the number.
+_BEFORE = "$€£"
+# Programs allow no longer format.
+_MAX_CODE = 255
 _cached_index = lru_cache(column_index)
 _EPOCH = datetime.datetime(1899, 12, 30)
 _EPOCH_1904 = datetime.datetime(1904, 1, 1)
@@ -54,7 +64,7 @@ class _CellReader:
 
     def __init__(self, archive: Archive, parts: dict[str, str], book: Element) -> None:
         self._strings = [_text(si) for si in find_all(archive.read_optional(parts.get("sharedStrings", "")), "si")]
-        self._kinds = _style_kinds(archive.read_optional(parts.get("styles", "")))
+        self._formats = _number_formats(archive.read_optional(parts.get("styles", "")))
         properties = find_first(book, "workbookPr")
         is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
         self._epoch = _EPOCH_1904 if is_1904 else _EPOCH
@@ -89,17 +99,20 @@ class _CellReader:
     def _number_text(self, text: str, style: str) -> str:
         try:
             value = float(text)
-            kind = self._kinds[int(style)] if style.isdigit() and int(style) < len(self._kinds) else ""
-            if kind == "duration":
+            formats = self._formats
+            shown = formats[int(style)] if style.isdigit() and int(style) < len(formats) else _NumberFormat()
+            if shown.kind == "duration":
                 return _duration(round(value * 86400))
-            if kind == "date":
+            if shown.kind == "date":
                 moment = self._epoch + datetime.timedelta(seconds=round(value * 86400))
                 if 0 <= value < 1:  # a time
                     return moment.time().isoformat("seconds" if moment.second else "minutes")
                 return moment.date().isoformat() if value == int(value) else moment.isoformat(" ")
         except (ValueError, OverflowError):
             return text
-        return f"{value * 100:.15g}%" if kind == "percentage" else f"{value:.15g}"
+        if shown.kind == "percentage":
+            return f"{value * 100:.15g}%"
+        return shown.amount(value) if shown.kind == "currency" else f"{value:.15g}"
 
 
 def _text(element: Element) -> str:
@@ -107,18 +120,56 @@ def _text(element: Element) -> str:
     return "".join(part.text or "" for part in find_all(element, "t", skip=frozenset({"rPh"})))
 
 
-def _style_kinds(styles: Element | None) -> list[str]:
-    """Whether each cell style shows a number as a "duration", "date" or "percentage"; "" for other styles."""
-    codes = _BUILT_IN | {code.get("numFmtId", ""): code.get("formatCode", "") for code in find_all(styles, "numFmt")}
+class _NumberFormat(NamedTuple):
+    """How a cell style shows a number: as a "duration", "date", "percentage" or "currency"; "" for other styles."""
+
+    kind: str = ""
+    decimals: int = 0
+    before: str = ""
+    after: str = ""
+
+    def amount(self, value: float) -> str:
+        """Return an amount with its currency, and with cents if the style shows any."""
+        number = f"{abs(value):.{self.decimals}f}" if self.decimals else f"{abs(value):.15g}"
+        return f"{'-' if value < 0 else ''}{self.before}{number}{self.after}"
+
+
+def _number_formats(styles: Element | None) -> list[_NumberFormat]:
+    """Return how each cell style shows numbers."""
+    stated = {it.get("numFmtId", ""): it.get("formatCode", "")[:_MAX_CODE] for it in find_all(styles, "numFmt")}
+    codes = _BUILT_IN | stated
     keys = [style.get("numFmtId", "0") for group in find_all(styles, "cellXfs") for style in group]
-    return [_kind(codes.get(key, "")) for key in keys]
+    formats = {key: _number_format(codes.get(key, "")) for key in set(keys)}
+    return [formats[key] for key in keys]
 
 
-def _kind(code: str) -> str:
+def _number_format(code: str) -> _NumberFormat:
     if _DURATION_CODE.search(code):
-        return "duration"
+        return _NumberFormat("duration")
     shown = _QUOTED.sub("", code)
-    return "date" if _DATE_CODE.search(shown) else "percentage" if "%" in shown else ""
+    if _DATE_CODE.search(shown):
+        return _NumberFormat("date")
+    return _NumberFormat("percentage") if "%" in shown else _currency_format(code)
+
+
+def _currency_format(code: str) -> _NumberFormat:
+    """Return the format of amounts with a currency, or one without a kind."""
+    # What follows is for negative numbers.
+    code = _CONDITION.sub("", code.partition(";")[0])
+    currency = _CURRENCY.search(code)
+    if currency is None:
+        return _NumberFormat()
+    lead, tail = code[: currency.start()], code[currency.end() :]
+    is_after = _DIGITS.search(lead) is not None
+    digits = _DIGITS.search(lead if is_after else tail)
+    if digits is None:
+        return _NumberFormat()
+    name, decimals = next(filter(None, currency.groups())), digits[0].partition(".")[2].count("0")
+    between = lead[digits.end() :] if is_after else tail[: digits.start()]
+    blank = " " if _BLANK.search(between + currency[0]) else ""
+    if not is_after and name in _BEFORE:
+        return _NumberFormat("currency", decimals, before=name + blank)
+    return _NumberFormat("currency", decimals, after=(blank or " ") + name)
 
 
 def _duration(seconds: int) -> str:

@@ -162,6 +162,28 @@ def test_hours_and_percentages_in_a_workbook_are_as_displayed(code: str, value: 
     assert document.text.endswith(f"Name: Ida\nTotal: {shown}")
 
 
+@pytest.mark.parametrize(
+    ("code", "value", "shown"),
+    [
+        ("#,##0.00 &quot;€&quot;", 11850.5, "11850.50 €"),
+        ("#,##0.00&quot; €&quot;", 12, "12.00 €"),
+        ("&quot;€&quot; #,##0.00", 2.5, "€ 2.50"),
+        ("$#,##0", 2.5, "$2.5"),
+        ("_-[$£-809]* #,##0.00_-;-[$£-809]* #,##0.00_-", -12.5, "-£ 12.50"),
+        ("[$CHF] #,##0.00", -12.5, "-12.50 CHF"),
+        ("[Red]0.00 [$kr-41D]", 4, "4.00 kr"),
+        ("[&lt;1000]0 &quot;pcs&quot;", 4, "4"),
+        ("[$-409]0.0", 4, "4"),
+        ("0.## [$zł-415]", 2.125, "2.125 zł"),
+    ],
+)
+def test_amounts_in_a_workbook_have_their_currency(code: str, value: float, shown: str) -> None:
+    """A sign stays before the number, other currencies do not, as they would be between a minus and the number."""
+    rows: list[list[str | float]] = [["Item", "Price"], ["Oars", value]]
+    document = detect.read("a.xlsx", archives.xlsx({"May": rows}, dates=frozenset([1]), code=code))
+    assert document.text.endswith(f"Item: Oars\nPrice: {shown}")
+
+
 def test_claimed_archive_size_is_not_trusted(sandbox: Sandbox) -> None:
     """The archive states ten bytes for a large part."""
     data = bytearray(archives.docx(" " * (2 * MAX_PART)))
