@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from corpus.formats import XLSX
-from corpus.readers.assemble.document_builder import DocumentBuilder
+from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
 from corpus.readers.records.merged_cells import NumberedRow, column_index, parse_range, spread
@@ -32,6 +32,8 @@ _BLANK = re.compile(r"\s")
 _BEFORE = "$€£"
 # Programs allow no longer format.
 _MAX_CODE = 255
+# Names of hidden sheets in a note, and characters of each.
+_MAX_NAMES, _MAX_NAME = 5, 40
 _cached_index = lru_cache(column_index)
 _EPOCH = datetime.datetime(1899, 12, 30)
 _EPOCH_1904 = datetime.datetime(1904, 1, 1)
@@ -43,13 +45,31 @@ def read(archive: Archive, main: str) -> Extracted:
     links = archive.relationships(main)
     cells = _CellReader(archive, dict(links.values()), book)
     sheets: list[Sheet | None] = []
+    hidden: list[str] = []
     for sheet in find_all(book, "sheet"):
-        kind, part = links.get(sheet.get("r:id", ""), ("", ""))
-        is_shown = kind == "worksheet" and sheet.get("state", "visible") == "visible"
-        sheets.append((sheet.get("name", ""), _rows(cells, archive.read_xml(part))) if is_shown else None)
+        name, (kind, part) = sheet.get("name", ""), links.get(sheet.get("r:id", ""), ("", ""))
+        if kind == "worksheet" and sheet.get("state", "visible") == "visible":
+            sheets.append((name, _rows(cells, archive.read_xml(part))))
+        else:
+            sheets.append(None)
+            hidden += [name] if kind == "worksheet" else []
     builder = DocumentBuilder()
     add_sheets(builder, sheets)
-    return builder.build(XLSX.media_type, title=archive.read_title("docProps/core.xml"))
+    note = _describe_left_out(hidden, cells.uncalculated)
+    return builder.build(XLSX.media_type, note=note, title=archive.read_title("docProps/core.xml"))
+
+
+def _describe_left_out(hidden: Sequence[str], uncalculated: int) -> str:
+    """Return a note on the sheets and values that were not read, or ""."""
+    notes: list[str] = []
+    if hidden:
+        names = ", ".join(f'"{one_line(name)[:_MAX_NAME]}"' for name in hidden[:_MAX_NAMES])
+        others = f" and {len(hidden) - _MAX_NAMES:,} more" if len(hidden) > _MAX_NAMES else ""
+        notes.append(f"{'hidden sheets were' if len(hidden) > 1 else 'a hidden sheet was'} left out: {names}{others}")
+    if uncalculated:
+        formulas = "1 formula was" if uncalculated == 1 else f"{uncalculated:,} formulas were"
+        notes.append(f"{formulas} left out, as no results are saved; open and save the file in a spreadsheet program")
+    return "; ".join(notes)
 
 
 def _rows(cells: _CellReader, sheet: Element) -> list[NumberedRow]:
@@ -68,6 +88,8 @@ class _CellReader:
         properties = find_first(book, "workbookPr")
         is_1904 = properties is not None and properties.get("date1904") in ("1", "true")
         self._epoch = _EPOCH_1904 if is_1904 else _EPOCH
+        # The number of formulas without a result.
+        self.uncalculated = 0
 
     def rows(self, sheet: Element) -> Iterator[tuple[int, list[str]]]:
         """Yield the number and cells of each row that is not blank."""
@@ -90,6 +112,8 @@ class _CellReader:
         if kind == "inlineStr":
             return _text(cell)
         text = cell.findtext("v") or ""
+        # A result of kind "str" may be empty.
+        self.uncalculated += not text and kind != "str" and cell.find("f") is not None
         if kind == "s":
             return self._strings[int(text)] if text.isdigit() and int(text) < len(self._strings) else ""
         if kind == "b":

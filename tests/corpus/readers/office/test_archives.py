@@ -184,6 +184,24 @@ def test_amounts_in_a_workbook_have_their_currency(code: str, value: float, show
     assert document.text.endswith(f"Item: Oars\nPrice: {shown}")
 
 
+def test_what_is_left_out_of_a_workbook_is_reported() -> None:
+    """Hidden sheets, and formulas whose results are not saved, but not those with an empty result."""
+    rows: list[list[str | float]] = [["Item", "Price"], ["Oars", 4]]
+    cells = '<c r="B3"><f>B2*2</f><v></v></c><c r="C3"><f>B2*3</f></c><c r="D3" t="str"><f>A9&amp;""</f><v></v></c>'
+    data = archives.xlsx({"May": rows, "Keys": rows, "June": rows, "Codes": rows})
+    parts = unpack(data)
+    sheet, book = (parts[name].decode() for name in ("xl/worksheets/sheet1.xml", "xl/workbook.xml"))
+    data = replace_part(data, "xl/worksheets/sheet1.xml", sheet.replace("</row></sh", f"{cells}</row></sh").encode())
+    book = book.replace('name="Keys"', 'name="Keys" state="hidden"').replace(
+        'name="Codes"', 'name="Codes" state="veryHidden"'
+    )
+    document = detect.read("a.xlsx", replace_part(data, "xl/workbook.xml", book.encode()))
+    assert document.note == (
+        'hidden sheets were left out: "Keys", "Codes"; 2 formulas were left out, as no results are saved; '
+        "open and save the file in a spreadsheet program"
+    )
+
+
 def test_claimed_archive_size_is_not_trusted(sandbox: Sandbox) -> None:
     """The archive states ten bytes for a large part."""
     data = bytearray(archives.docx(" " * (2 * MAX_PART)))
