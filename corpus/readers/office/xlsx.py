@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 from corpus.formats import XLSX
 from corpus.readers.assemble.document_builder import DocumentBuilder, one_line
 from corpus.readers.office.xml_tree import find_all, find_first
-from corpus.readers.office.zip_archive import Archive
+from corpus.readers.office.zip_archive import Archive, text_of
 from corpus.readers.records.merged_cells import NumberedRow, column_index, parse_range, spread
 from corpus.readers.records.sheets import MAX_COLUMNS, Sheet, add_sheets
 from corpus.types import Extracted
@@ -32,6 +32,10 @@ _BLANK = re.compile(r"\s")
 _BEFORE = "$€£"
 # Programs allow no longer format.
 _MAX_CODE = 255
+# Parts with the comments on a sheet, and the names of their elements.
+_COMMENTS = {"comments": "comment", "threadedComment": "threadedComment"}
+# The row in the name of a cell.
+_ROW = re.compile(r"(?<=[A-Z])\d{1,7}$")
 # Names of hidden sheets in a note, and characters of each.
 _MAX_NAMES, _MAX_NAME = 5, 40
 _cached_index = lru_cache(column_index)
@@ -49,7 +53,7 @@ def read(archive: Archive, main: str) -> Extracted:
     for sheet in find_all(book, "sheet"):
         name, (kind, part) = sheet.get("name", ""), links.get(sheet.get("r:id", ""), ("", ""))
         if kind == "worksheet" and sheet.get("state", "visible") == "visible":
-            sheets.append((name, _rows(cells, archive.read_xml(part))))
+            sheets.append(Sheet(name, _rows(cells, archive.read_xml(part)), _comments(archive, part)))
         else:
             sheets.append(None)
             hidden += [name] if kind == "worksheet" else []
@@ -57,6 +61,23 @@ def read(archive: Archive, main: str) -> Extracted:
     add_sheets(builder, sheets)
     note = _describe_left_out(hidden, cells.uncalculated)
     return builder.build(XLSX.media_type, note=note, title=archive.read_title("docProps/core.xml"))
+
+
+def _comments(archive: Archive, part: str) -> dict[int, list[str]]:
+    """Return the comments on the cells of a sheet by row; a thread replaces its summary for older programs."""
+    by_cell: dict[str, list[str]] = {}
+    # "comments" come before "threadedComment".
+    for kind, comments in sorted(archive.relationships(part).values()):
+        if kind in _COMMENTS:
+            found: dict[str, list[str]] = {}
+            for comment in find_all(archive.read_optional(comments), _COMMENTS[kind]):
+                found.setdefault(comment.get("ref", ""), []).append(one_line(text_of(find_first(comment, "text"))))
+            by_cell |= found
+    by_row: dict[int, list[str]] = {}
+    for cell, texts in by_cell.items():
+        if row := _ROW.search(cell):
+            by_row.setdefault(int(row[0]), []).extend(filter(None, texts))
+    return by_row
 
 
 def _describe_left_out(hidden: Sequence[str], uncalculated: int) -> str:

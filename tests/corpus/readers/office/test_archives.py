@@ -184,6 +184,25 @@ def test_amounts_in_a_workbook_have_their_currency(code: str, value: float, show
     assert document.text.endswith(f"Item: Oars\nPrice: {shown}")
 
 
+def test_comments_on_cells_are_in_their_rows() -> None:
+    """Also on the names of columns; a thread replaces its summary for older programs."""
+    rows: list[list[str | float]] = [["Item", "Price"], ["Oars", 4], ["Tar", 5]]
+    comment = '<comment ref="{}"><text><r><t>{}</t></r></text></comment>'
+    notes = "".join(comment.format(*it) for it in (("B1", "Net"), ("B2", "Your version\nis old"), ("A2", "Ann:\nash")))
+    thread = "".join(f'<threadedComment ref="B2"><text>{text}</text></threadedComment>' for text in ("Why?", "Ask Bo"))
+    parts = unpack(archives.xlsx({"May": rows})) | {
+        "xl/worksheets/_rels/sheet1.xml.rels": archives.rels(
+            ("threadedComment", "../threads.xml"), ("comments", "../comments.xml")
+        ).encode(),
+        "xl/comments.xml": f"<c>{notes}</c>".encode(),
+        "xl/threads.xml": f"<c>{thread}</c>".encode(),
+    }
+    assert detect.read("a.xlsx", archives.pack(parts)).text == (
+        "May\n\nComment: Net\n\nItem: Oars\nPrice: 4\nComment: Why?\nComment: Ask Bo\nComment: Ann: ash"
+        "\n\nItem: Tar\nPrice: 5"
+    )
+
+
 def test_what_is_left_out_of_a_workbook_is_reported() -> None:
     """Hidden sheets, and formulas whose results are not saved, but not those with an empty result."""
     rows: list[list[str | float]] = [["Item", "Price"], ["Oars", 4]]
