@@ -20,6 +20,7 @@ _T = TypeVar("_T")
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 # Deleted text, and alternative forms of the same content.
 _SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr"})
+_REFERENCES = ("footnoteReference", "endnoteReference", "commentReference")
 # Text boxes are in the paragraph beside which they are shown.
 _BOX = "txbxContent"
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
@@ -40,6 +41,8 @@ def read(archive: Archive, main: str) -> Extracted:
         for kind in ("footnote", "endnote")
         for note in find_all(archive.read_optional(parts.get(f"{kind}s", "")), kind)
     }
+    for comment in find_all(archive.read_optional(parts.get("comments", "")), "comment"):
+        notes["commentReference", comment.get("id")] = f"Comment: {_text(comment)}"
     body = find_first(archive.read_xml(main), "body")
     for paragraph in find_all(body, "p", skip=_SKIP):
         _delete_unseen(paragraph)
@@ -51,7 +54,7 @@ def read(archive: Archive, main: str) -> Extracted:
         for box in find_all(element, _BOX, skip=_SKIP) if element.tag == "p" else ():
             for paragraph in find_all(box, "p", skip=_SKIP):
                 _add_paragraph(builder, paragraph, lists)
-        for reference in find_all(element, "footnoteReference", "endnoteReference", skip=_SKIP):
+        for reference in find_all(element, *_REFERENCES, skip=_SKIP):
             builder.block(notes.pop((reference.tag, reference.get("id")), ""))
     builder.title = archive.read_title("docProps/core.xml") or builder.title
     builder.metadata = authors(archive.read_optional("docProps/core.xml"))

@@ -203,6 +203,16 @@ def test_comments_on_cells_are_in_their_rows() -> None:
     )
 
 
+def test_comments_in_a_word_document_follow_their_paragraph() -> None:
+    body = archives.word_paragraph("Oars.").replace("</w:p>", "<w:r><w:commentReference w:id='1'/></w:r></w:p>")
+    comment = f"<w:comment w:id='1'>{archives.word_paragraph('Of ash?')}</w:comment>"
+    parts = unpack(archives.docx(body + archives.word_paragraph("Tar."))) | {
+        "word/comments.xml": f'<w:comments xmlns:w="urn:w">{comment}</w:comments>'.encode(),
+        "word/_rels/document.xml.rels": archives.rels(("comments", "comments.xml")).encode(),
+    }
+    assert detect.read("a.docx", archives.pack(parts)).text == "Oars.\n\nComment: Of ash?\n\nTar."
+
+
 def test_what_is_left_out_of_a_workbook_is_reported() -> None:
     """Hidden sheets, and formulas whose results are not saved, but not those with an empty result."""
     rows: list[list[str | float]] = [["Item", "Price"], ["Oars", 4]]
