@@ -12,7 +12,7 @@ from posixpath import splitext
 from corpus.errors import Unreadable
 
 # Incremented whenever a reader extracts something else from the same bytes; indexes are then rebuilt from the files.
-VERSION = 29
+VERSION = 30
 MIB = 1024 * 1024
 # Limit for the text of one document: more would take too long to split, and too much memory.
 MAX_BYTES = 8 * MIB

@@ -26,6 +26,7 @@ _BOXES = ("txbxContent", "txBody")
 _SKIP = frozenset({"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", *_BOXES})
 # Longer texts are not repeated in each row that they span.
 _MAX_REPEATED = 100
+_REFERENCES = ("footnoteReference", "endnoteReference", "commentReference")
 _HEADING = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 
 
@@ -41,6 +42,8 @@ def read(archive: Archive, main: str) -> Extracted:
         for kind in ("footnote", "endnote")
         for note in find_all(archive.read_optional(parts.get(f"{kind}s", "")), kind)
     }
+    for comment in find_all(archive.read_optional(parts.get("comments", "")), "comment"):
+        notes["commentReference", comment.get("id")] = f"Comment: {_text_of_paragraphs(comment)}"
     body = find_first(archive.read_xml(main), "body")
     for paragraph in _with_boxes(body, "p"):
         _delete_unseen(paragraph)
@@ -49,7 +52,7 @@ def read(archive: Archive, main: str) -> Extracted:
             builder.rows(list(_rows(element)))
         else:
             paragraphs.add(element)
-        for reference in find_all(element, "footnoteReference", "endnoteReference", skip=_SKIP):
+        for reference in find_all(element, *_REFERENCES, skip=_SKIP):
             builder.block(notes.pop((reference.tag, reference.get("id")), ""))
     builder.title = archive.read_title("docProps/core.xml") or builder.title
     builder.metadata = archive.read_metadata("docProps/core.xml")

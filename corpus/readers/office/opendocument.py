@@ -10,7 +10,7 @@ from corpus.readers.assemble.document_builder import DocumentBuilder
 from corpus.readers.office.odt import add_elements, read_content, repeat_count, row_texts, text_in
 from corpus.readers.office.xml_tree import find_all, find_first
 from corpus.readers.office.zip_archive import Archive
-from corpus.readers.records.sheets import add_sheets
+from corpus.readers.records.sheets import Sheet, add_sheets
 from corpus.types import Extracted
 
 _SKIP = frozenset({"annotation"})
@@ -50,7 +50,7 @@ def read_sheets(archive: Archive) -> Extracted:
     """Read a workbook."""
     builder = DocumentBuilder()
     tables = find_all(find_first(read_content(archive), "spreadsheet"), "table", skip=frozenset({"tracked-changes"}))
-    add_sheets(builder, [(table.get("name", ""), list(_rows(table))) for table in tables])
+    add_sheets(builder, [Sheet(table.get("name", ""), list(_rows(table))) for table in tables])
     return builder.build(ODS.media_type, title=archive.read_title("meta.xml"))
 
 

@@ -258,6 +258,75 @@ def test_hours_and_percentages_in_a_workbook_are_as_displayed(code: str, value: 
     assert document.text.endswith(f"Name: Ida\nTotal: {shown}")
 
 
+@pytest.mark.parametrize(
+    ("code", "value", "shown"),
+    [
+        ("#,##0.00 &quot;€&quot;", 11850.5, "11850.50 €"),
+        ("#,##0.00&quot; €&quot;", 12, "12.00 €"),
+        ("&quot;€&quot; #,##0.00", 2.5, "€ 2.50"),
+        ("$#,##0", 2.5, "$2.5"),
+        ("_-[$£-809]* #,##0.00_-;-[$£-809]* #,##0.00_-", -12.5, "-£ 12.50"),
+        ("[$CHF] #,##0.00", -12.5, "-12.50 CHF"),
+        ("[Red]0.00 [$kr-41D]", 4, "4.00 kr"),
+        ("[&lt;1000]0 &quot;pcs&quot;", 4, "4"),
+        ("[$-409]0.0", 4, "4"),
+        ("0.## [$zł-415]", 2.125, "2.125 zł"),
+    ],
+)
+def test_amounts_in_a_workbook_have_their_currency(code: str, value: float, shown: str) -> None:
+    """A sign stays before the number, other currencies do not, as they would be between a minus and the number."""
+    rows: list[list[str | float]] = [["Item", "Price"], ["Oars", value]]
+    document = detect.read("a.xlsx", archives.xlsx({"May": rows}, dates=frozenset([1]), code=code))
+    assert document.text.endswith(f"Item: Oars\nPrice: {shown}")
+
+
+def test_comments_on_cells_are_in_their_rows() -> None:
+    """Also on the names of columns; a thread replaces its summary for older programs."""
+    rows: list[list[str | float]] = [["Item", "Price"], ["Oars", 4], ["Tar", 5]]
+    comment = '<comment ref="{}"><text><r><t>{}</t></r></text></comment>'
+    notes = "".join(comment.format(*it) for it in (("B1", "Net"), ("B2", "Your version\nis old"), ("A2", "Ann:\nash")))
+    thread = "".join(f'<threadedComment ref="B2"><text>{text}</text></threadedComment>' for text in ("Why?", "Ask Bo"))
+    parts = unpack(archives.xlsx({"May": rows})) | {
+        "xl/worksheets/_rels/sheet1.xml.rels": archives.rels(
+            ("threadedComment", "../threads.xml"), ("comments", "../comments.xml")
+        ).encode(),
+        "xl/comments.xml": f"<c>{notes}</c>".encode(),
+        "xl/threads.xml": f"<c>{thread}</c>".encode(),
+    }
+    assert detect.read("a.xlsx", archives.pack(parts)).text == (
+        "May\n\nComment: Net\n\nItem: Oars\nPrice: 4\nComment: Why?\nComment: Ask Bo\nComment: Ann: ash"
+        "\n\nItem: Tar\nPrice: 5"
+    )
+
+
+def test_comments_in_a_word_document_follow_their_paragraph() -> None:
+    body = archives.word_paragraph("Oars.").replace("</w:p>", "<w:r><w:commentReference w:id='1'/></w:r></w:p>")
+    comment = f"<w:comment w:id='1'>{archives.word_paragraph('Of ash?')}</w:comment>"
+    parts = unpack(archives.docx(body + archives.word_paragraph("Tar."))) | {
+        "word/comments.xml": f'<w:comments xmlns:w="urn:w">{comment}</w:comments>'.encode(),
+        "word/_rels/document.xml.rels": archives.rels(("comments", "comments.xml")).encode(),
+    }
+    assert detect.read("a.docx", archives.pack(parts)).text == "Oars.\n\nComment: Of ash?\n\nTar."
+
+
+def test_what_is_left_out_of_a_workbook_is_reported() -> None:
+    """Hidden sheets, and formulas whose results are not saved, but not those with an empty result."""
+    rows: list[list[str | float]] = [["Item", "Price"], ["Oars", 4]]
+    cells = '<c r="B3"><f>B2*2</f><v></v></c><c r="C3"><f>B2*3</f></c><c r="D3" t="str"><f>A9&amp;""</f><v></v></c>'
+    data = archives.xlsx({"May": rows, "Keys": rows, "June": rows, "Codes": rows})
+    parts = unpack(data)
+    sheet, book = (parts[name].decode() for name in ("xl/worksheets/sheet1.xml", "xl/workbook.xml"))
+    data = replace_part(data, "xl/worksheets/sheet1.xml", sheet.replace("</row></sh", f"{cells}</row></sh").encode())
+    book = book.replace('name="Keys"', 'name="Keys" state="hidden"').replace(
+        'name="Codes"', 'name="Codes" state="veryHidden"'
+    )
+    document = detect.read("a.xlsx", replace_part(data, "xl/workbook.xml", book.encode()))
+    assert document.note == (
+        'hidden sheets were left out: "Keys", "Codes"; 2 formulas were left out, as no results are saved; '
+        "open and save the file in a spreadsheet program"
+    )
+
+
 def test_claimed_archive_size_is_not_trusted(sandbox: Sandbox) -> None:
     """The archive states ten bytes for a large part."""
     data = bytearray(archives.docx(" " * (2 * MAX_PART)))
