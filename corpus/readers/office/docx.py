@@ -74,7 +74,7 @@ def _with_boxes(parent: Element | None, *names: str) -> Iterator[Element]:
 
 
 def _rows(table: Element) -> Iterator[list[str]]:
-    """Yield the rows of a table that are not blank; the text of a cell that spans rows is in each."""
+    """Yield the rows of a table that are neither blank nor deleted; the text of a cell that spans rows is in each."""
     # By column, the text that is repeated in the cell below.
     above: dict[int, str] = {}
     for row in find_all(table, "tr", skip=_SKIP):
@@ -89,7 +89,7 @@ def _rows(table: Element) -> Iterator[list[str]]:
             texts.append(text)
             above[column] = text if len(text) <= _MAX_REPEATED else ""
             column += whole_number(value_at(cell, "tcPr/gridSpan"), default=1)
-        if not is_blank:
+        if not is_blank and row.find("trPr/del") is None:
             yield texts
 
 

@@ -224,6 +224,13 @@ def test_numbered_headings_of_an_open_document_are_in_lists() -> None:
     assert document.blocks[2].heading == ("Oars", "Costs")
 
 
+def test_a_deleted_row_of_a_word_document_is_left_out() -> None:
+    table = archives.word_table(("Boat", "Oars"), ("Ida", "2"), ("Eva", "4"))
+    deleted = "<w:tr><w:trPr><w:del/></w:trPr>"
+    table = deleted.join(table.rsplit("<w:tr>", 1))
+    assert detect.read("a.docx", archives.docx(table)).text == "Boat | Oars\nIda | 2"
+
+
 def test_spanned_and_repeated_cells_of_an_open_document_keep_columns_aligned() -> None:
     cells = [f"<table:table-cell{{}}><text:p>{text}</text:p></table:table-cell>" for text in ("A", "B", "C")]
     covered, repeated = "<table:covered-table-cell/>", ' table:number-columns-repeated="2"'

@@ -273,9 +273,8 @@ def test_names_of_columns_below_blank_rows_begin_a_table(name: str) -> None:
 
 def test_very_many_tables_take_linear_time() -> None:
     def read_tables(count: int) -> None:
-        rows = [
-            (3 * number + at, row) for number in range(count) for at, row in enumerate((["Boat", "Oars"], ["Ida", "2"]))
-        ]
+        table = (["Boat", "Oars"], ["Ida", "2"])
+        rows = [(3 * number + at, row) for number in range(count) for at, row in enumerate(table)]
         assert to_records(rows)[1][-1] == (3 * count - 2, [("Boat", "Ida"), ("Oars", "2")])
 
     check_growth(read_tables, 5_000, 20_000)
