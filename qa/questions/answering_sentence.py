@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from corpus import lazy_pattern
 from index import StoredPassage
 from qa.language.question_kinds import asks_why
 from qa.language.spans import Span, line_start, paragraph_around
-from qa.language.terms import has_form_of, surroundings, terms
+from qa.language.terms import has_form_of, ordered_terms, surroundings, terms
 from qa.language.values import FIELD, years_in
 from qa.questions.lists import NO_STOP, is_bare_heading, is_bare_title, is_item
 from qa.questions.long_numbers import plain_numbers
@@ -54,11 +55,15 @@ _ASKS_AS_HEADING = lazy_pattern(r".*\?\W*\Z|\W*(?:how to|why)\b", re.IGNORECASE)
 _CLOSING = " \n*_`\"'”’»)"
 # A heading at the beginning of a paragraph, and a line that is no sentence.
 _RUN_IN = lazy_pattern(r"(?P<mark>[*_]{1,3})(?=\S)[^*_\n?]{1,60}(?P=mark)[.:]?")
-# "What is the password of the gate?", and a statement of a few words: not "The password is not known."
+# "What is the password of the gate?"; things whose value may be any word, and a statement that is one of a few words.
 _ASKS_WHAT_IS = lazy_pattern(r"\W*what(?:['’]?s| is| are| was| were) (?P<what>.+)", re.IGNORECASE | re.DOTALL)
+_LABEL = lazy_pattern(
+    r"\b(?:address|code|id|login|motto|name|nickname|number|password|pin|title|username)\b", re.IGNORECASE
+)
 _STATEMENT = lazy_pattern(
-    r"\W*(?P<what>[^.:;\n]{2,60}?) (?:is|are|was|were)(?: now)?"
-    r" (?!(?:not|no|nowhere|never|to|still|un\w+|\w+(?:ed|ing))\b)\S+(?: \S+){0,4}",
+    r"\W*(?P<what>[^.:;\n]{2,60}?) (?:is|was)(?: now)? (?!(?:about|at|being|by|for|hard|in|kept|known|like|lost|new|no"
+    r"|none|nowhere|not|never|of|off|old|on|only|out|over|same|secret|set|still|subject|the|there|to|too|under|up|very|what"
+    r"|with|wrong|un\w+|\w+(?:ed|en|ing))\b)\S+(?: \S+){0,2}",
     re.IGNORECASE,
 )
 # A sentence that only says how what is before it has changed: "Raised to 7.10 from 1 May."
@@ -73,14 +78,20 @@ _CHANGED_SINCE = lazy_pattern(
 def states_what_is_asked(question: str, sentence: str) -> bool:
     """Whether a sentence plainly says what something is, as in "The gate password is kittiwake".
 
-    Or it has all words of the question, a number or code among them: "pump 12 serviced, pressure 36 kPa".
+    Or it is a line of a log with all words of a question with a number, of which the first is right before another
+    number: "pump 12 serviced, pressure 36 kPa".
     """
     asked = _ASKS_WHAT_IS.fullmatch(question)
-    topic = terms(asked["what"]) if asked else set()
-    if any(any(map(str.isdigit, term)) for term in topic):
-        return topic < terms(sentence)
-    statement = _STATEMENT.fullmatch(sentence)
-    return statement is not None and bool(topic) and terms(statement["what"]) == topic
+    topic = ordered_terms(asked["what"]) if asked else []
+    if not topic:
+        return False
+    statement = _STATEMENT.fullmatch(sentence) if _LABEL.search(question) else None
+    if statement is not None and terms(statement["what"]) == set(topic):
+        return True
+    words = sentence.split()
+    values = [word for before, word in pairwise(words) if ordered_terms(before)[-1:] == topic[:1]]
+    has_number = any(any(map(str.isdigit, term)) for term in topic)
+    return has_number and set(topic) < terms(sentence) and any(it.strip("£$€")[:1].isdigit() for it in values)
 
 
 def skip_stamp(question: str, text: str, sentence: Span) -> Span:
